@@ -26,12 +26,14 @@ def _problem(slope, power):
     return problem, exact
 
 
-@pytest.mark.parametrize(("slope", "power"), [(0.3, 1.5), (-0.45, 1.2), (2.2, 1.3)])
+@pytest.mark.parametrize(
+    ("slope", "power"), [(0.3, 1.5), (-0.45, 1.2), (2.2, 1.3), (-1.28055901, 1.40083990)]
+)
 def test_places_on_thin_patches_are_told_from_their_sides(slope, power):
     # They lie on the line, as far as numbers go: beside it they were taken for spikes.
     problem, exact = _problem(slope, power)
     solution = sf.solve(problem, tol=1e-5)
     x, y = np.meshgrid(np.linspace(-1, 1, 301), np.linspace(-1, 1, 301))
-    error = np.abs(solution(x, y) - exact(x, y)).max()
+    error = np.abs(solution(x, y) - exact(x, y)).max() / np.abs(exact(x, y)).max()
     assert solution.converged
     assert error < 1e-5

@@ -23,6 +23,9 @@ _WIDER = "Make it wider, or solve in a small domain about it."
 # A solution is not trusted if data stand out from what a patch sees by this many times more than
 # what it would be cut for.
 UNSEEN = 10.0
+# Off a line on which data are infinite, in units of how far places on a side are looked at inside:
+# there rounding of the distance from it is a small part of that.
+OFF = 256.0
 
 
 class UnseenData(NamedTuple):
@@ -70,13 +73,16 @@ def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
         told = look.places[: look.told[0]]
         at, room = patch.in_chart(told), 4.0 * beside(looks.told, patch.sides)
         inner = np.all((at > patch.low + room) & (at < patch.high - room), axis=1)
+        room = np.minimum(OFF * room, 0.01 * patch.sides)
+        off = patch.in_space(np.clip(at, patch.low + room, patch.high - room))
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
             most = UNSEEN * max(1.0, SETTINGS.missed * float(tail.max()))
             for i in np.argsort(-gap[: len(told)]).tolist():
                 if gap[i] <= most:
                     break
                 # On a side data may be infinite, and enter by their means; a spike is narrow along
-                # all axes.
-                if inner[i] or gaps_along(looks, patch, told[i], 0.0).min() > 0.1 * gap[i]:
+                # all axes. Along a line on which they are infinite rounding decides on which side
+                # of it places are: they are looked at a little off it.
+                if inner[i] or gaps_along(looks, patch, off[i], 0.0).min() > 0.1 * gap[i]:
                     return np.asarray(told[i])
     return None
