@@ -13,6 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
+from sharpfront.spectrum.across import Across
 from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
 from sharpfront.spectrum.pencil import MatrixMode, nearest, polished
@@ -119,7 +120,7 @@ def _first(statement: SpectralProblem, most: int) -> LinePencil:
     graphs = [c for t in terms for c in t.powers]
     inner = [np.asarray(f(g, name, low, high)) for g in graphs for f in (places_along, foci)]
     even = np.linspace(low, high, _pieces(statement, low, high) + 1)
-    edges = np.unique(np.concatenate([even, *inner]))
+    edges = np.unique(np.concatenate([even, Across(statement).places, *inner]))
     edges = edges[(edges >= low) & (edges <= high)]
     far = np.diff(edges, prepend=-np.inf) > 1e-12 * (high - low)
     edges = edges[far]
