@@ -42,6 +42,7 @@ def test_a_constant_is_given_at_every_point():
     [
         (1 / X, r"The source is inf at x = 0, y = 1\. .*multiply the equation by what vanishes"),
         (np.log(X - 1), r"The source is nan at x = 0, y = 1\."),
+        (X * np.log(X), r"The source is nan .*has a limit .*scipy\.special\.xlogy\(x, x\)"),
         (1 / (X - 2), r"The source is inf at x = 2, y = 3\."),
     ],
 )

@@ -229,3 +229,18 @@ def test_what_else_jumps_in_a_derivative_is_refused(equation):
     )
     with pytest.raises(ProblemError, match=r"jump"):
         sf.solve(problem)
+
+
+def test_a_load_in_time_is_a_narrow_band():
+    half = 1e-3
+    band = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - u.dxx - np.where(abs(x - 0.3) < half, 1 / (2 * half), 0),
+        boundary=lambda u, x, t: u,
+        initial=0.0,
+        time=(0, 3),
+    )
+    found = sf.solve(band, tol=1e-4)
+    assert found.converged
+    assert abs(found(0.3, 3.0) - (0.21 - half / 4)) < 1e-5
+    assert abs(found(0.6, 3.0) - 0.3 * 0.4) < 1e-5

@@ -377,3 +377,13 @@ def test_a_mapping_of_conditions_is_told_how_parts_are_named():
     with pytest.raises(ProblemError, match=r"names left, right.*\*\*mapping"):
         sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx, boundary=sides)
     assert sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx, **sides).conditions
+
+
+@pytest.mark.parametrize("equals", [(1, 2), [1, lambda u, x: 2 + 0 * x], lambda u, x: (1, 2)])
+def test_several_jumps_are_stated_together(equals):
+    jumps = sf.jump(lambda u, x: (u, u.dx), x=0.3, equals=equals)
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.dxx, boundary=lambda u, x: u, conditions=[jumps]
+    )
+    solution = sf.solve(problem)
+    assert abs(solution(0.2) + 2.4 * 0.2) < 1e-12 and abs(solution(0.5) - 0.2) < 1e-12

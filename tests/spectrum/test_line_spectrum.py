@@ -215,3 +215,31 @@ def test_two_values_of_two_wells_are_told_apart():
         spectrum.values, [0.19467300, 0.19467902, 0.55917699, 0.55984185], atol=6e-9
     )
     assert spectrum.converged
+
+
+class TestOneModeOfADoubleValue:
+    """Rounding parts such values by its root, and nothing makes them better."""
+
+    def test_a_mean_of_zero(self):
+        string = on(
+            0,
+            1,
+            lambda u, lam, x: u.dxx + lam * u,
+            left=lambda u, x: u,
+            conditions=[sf.integral(lambda u, x: u)],
+        )
+        found = sf.eigs(string, k=4, tol=1e-6)
+        errors = np.abs(found.values - np.repeat([4, 16], 2) * np.pi**2)
+        assert np.all(errors <= found.errors) and np.all(found.errors < 1e-4)
+        assert not sf.eigs(string, k=2, tol=1e-9).converged
+
+    def test_critical_damping(self):
+        damped = on(
+            0,
+            1,
+            lambda u, lam, x: u.dxx - lam**2 * u - 2 * np.pi * lam * u,
+            boundary=lambda u, x: u,
+        )
+        found = sf.eigs(damped, k=2, near=-3, tol=1e-6)
+        assert np.all(np.abs(found.values + np.pi) <= found.errors)
+        assert np.all(found.errors > 1e-9)

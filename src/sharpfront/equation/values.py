@@ -15,6 +15,14 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.errors import EquationError
 
+# What to do about data that are infinite, and about those that are no numbers.
+_VANISHING = "multiply the equation by what vanishes there"
+_LIMIT = (
+    "nan is 0 / 0, 0 * inf, or a root or logarithm of a negative number. Write what has a limit "
+    "there so that it is computed, as scipy.special.xlogy(x, x) for x * np.log(x), or as a "
+    "function of your own, sf.function(f)(x)"
+)
+
 
 def environment(
     coordinates: Sequence[str], points: Values, normals: Values | None = None
@@ -58,10 +66,10 @@ def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:
     if not finite.all():
         i = int(np.argmin(finite))
         where = ", ".join(f"{k[1]} = {v[i]:.6g}" for k, v in leaves.items() if k[0] == "coordinate")
+        advice = _LIMIT if np.isnan(values[i]) else _VANISHING
         raise EquationError(
             f"The {what} is {values[i]} at {where}. Coefficients and sources must be finite in the "
-            "whole closed domain; multiply the equation by what vanishes there, or cut the "
-            "domain short of the point."
+            f"whole closed domain; {advice}, or cut the domain short of the point."
         )
     return values
 

@@ -37,7 +37,11 @@ def layers_of(
     weak = [n for n in nodes if is_weak(n) and derivatives_in(n)]
     fluxes: list[Expression] = [n.arguments[1] for n in weak]
     if problem.jumps or any(map(is_delta, nodes)):
-        raise ProblemError("sf.delta and sf.jump are not known with time=; leave time= out.")
+        raise ProblemError(
+            "sf.delta and sf.jump are not known with time=. Write a load as a narrow band, "
+            "np.where(abs(x - a) < h, 1 / (2 * h), 0): h may be small, and u is off by h / 4 times "
+            "the load over the diffusivity where it acts, by less elsewhere."
+        )
     if not fluxes:
         return None
     if problem.domain.periodic_axes[0]:

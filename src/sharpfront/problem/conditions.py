@@ -117,6 +117,7 @@ def jump(quantity: Residual, *, equals: Residual | float = 0.0, **place: float) 
     equals
         What it jumps by: a number, or a function of the coordinates and of unknowns, as at a
         contact with a resistance, ``equals=lambda u, x: r * u.dx``; those are taken from above.
+        For several quantities, ``lambda u, x: (u, u.dx)``, one of these for each.
     **place
         The line, by the name of the coordinate that is normal to it.
     """

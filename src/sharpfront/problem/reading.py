@@ -146,13 +146,17 @@ class Reader:
             )
         read = self.residuals(stated.quantity, where)
         require_unknowns(read, where)
-        equals = stated.equals
-        steps = (as_expression(equals),) if is_number(equals) else self.residuals(equals, where)
+        every = stated.equals if isinstance(stated.equals, tuple | list) else (stated.equals,)
+        steps = tuple(step for equals in every for step in self._steps(equals, where))
         if len(steps) not in (1, len(read)):
             raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
         refuse_loads((*read, *steps), where)
         steps = steps * len(read) if len(steps) == 1 else steps
         return JumpCondition(read, steps, stated.coordinate, stated.place)
+
+    def _steps(self, equals: Residual | float, where: str) -> tuple[Expression, ...]:
+        """Return what quantities jump by: one number, or what a function returns."""
+        return (as_expression(equals),) if is_number(equals) else self.residuals(equals, where)
 
     def further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
         """Return a condition at a point, or on an integral."""

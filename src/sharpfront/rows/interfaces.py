@@ -108,9 +108,8 @@ class Interfaces:
             for placed in placed_loads(load, *self._axis(axis))
         ]
 
-    def data(self, face: Face, place: float) -> tuple[Datum, ...]:
-        """Return what two patches share on a face at a place; nothing where nothing jumps there."""
-        axis = face.below.axis
+    def data(self, axis: int, place: float) -> tuple[Datum, ...]:
+        """Return what both sides share at a place along an axis; nothing where nothing jumps."""
         near = 4.0 * ROUNDING * (self.high[axis] - self.low[axis])
         if not self.problem.is_singular:
             return ()

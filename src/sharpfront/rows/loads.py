@@ -89,6 +89,8 @@ def require_one_value(problem: Problem, placed: PlacedLoad, axis: int) -> None:
     for step in (-near, near):
         points[:, axis] = placed.place + step
         leaves = environment(problem.coordinates, points)
+        # Whatever the value of a spectral parameter is.
+        leaves |= {("parameter", name): np.ones(1) for name in problem.parameters_left}
         form = linear_form(placed.strength)
         parts = [form.source, *(t.coefficient for t in form.terms)]
         sides.append(np.stack([at_points(e, leaves, len(points), "load") for e in parts]))

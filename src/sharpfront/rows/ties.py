@@ -129,7 +129,7 @@ class TraceTies:
         """Return what two boxes of space share where something jumps."""
         if below.chart is not None:
             return ()
-        return self.interfaces.data(face, below.maps[face.below.axis].high)
+        return self.interfaces.data(face.below.axis, below.maps[face.below.axis].high)
 
     def of_patches(
         self, faces: Faces, patches: Sequence[Patch], which: Collection[int]

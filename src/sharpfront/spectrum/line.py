@@ -25,6 +25,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.maps import AxisMap
 from sharpfront.problem.conditions import PointCondition
+from sharpfront.spectrum.across import Across, values_beside
 from sharpfront.spectrum.statement import Complex, SpectralForm, SpectralProblem, conditions_needed
 
 # Points of a piece that integrals of conditions are taken with, beside those of the equation.
@@ -71,6 +72,11 @@ class LinePencil:
     def orders(self) -> tuple[int, ...]:
         """N of each unknown."""
         return tuple(conditions_needed(self.statement))
+
+    @cached_property
+    def across(self) -> Across:
+        """What holds where something jumps."""
+        return Across(self.statement)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -146,16 +152,41 @@ class LinePencil:
         pairs = [(i, i + 1) for i in pieces]
         if self.statement.problem.domain.periodic_axes[0]:
             pairs.append((len(self.points) - 1, 0))
-        nothing = np.zeros((2, 1, 1))
         for left, right in pairs:
+            forms = self.across.shared(float(self.edges[left + 1]))
+            if forms:
+                count = self._jump_rows(rows, count, forms, left, right)
+                continue
             for u, n in enumerate(self.orders):
                 for k in range(n):
                     one = self.table(left, u, np.ones(1), k)
                     other = -self.table(right, u, -np.ones(1), k)
                     for piece, row in ((left, one), (right, other)):
-                        block = np.concatenate([row[None], nothing * row[None]]) + 0j
+                        block = np.concatenate([row[None], np.zeros((2, *row.shape))]) + 0j
                         rows.append((count, int(self.starts[piece, u]), block))
                     count += 1
+        return count
+
+    def _jump_rows(
+        self,
+        rows: list[tuple[int, int, Complex]],
+        count: int,
+        forms: Sequence[tuple[SpectralForm, SpectralForm]],
+        left: int,
+        right: int,
+    ) -> int:
+        """Add what two pieces share where something jumps between them."""
+        middles = 0.5 * (self.edges[1:] + self.edges[:-1])
+        names = self.statement.problem.unknowns
+        sides = ((left, 1.0, self.edges[left + 1]), (right, -1.0, self.edges[right]))
+        for pair in forms:
+            for form, (piece, end, place) in zip(pair, sides, strict=True):
+                values = values_beside(form, float(place), float(middles[piece]))
+                for term, c in zip(form.terms, values, strict=True):
+                    u = names.index(term.unknown)
+                    table = end * self.table(piece, u, np.array([end]), term.order)
+                    rows.append((count, int(self.starts[piece, u]), c[:, :, None] * table))
+            count += 1
         return count
 
     def _condition_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:

@@ -13,6 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
+from sharpfront.spectrum.across import Across
 from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
 from sharpfront.spectrum.pencil import MatrixMode, nearest, polished
@@ -31,6 +32,9 @@ FEWEST, NARROW, LENGTHS = 4, 48, 12.0
 ROUGH = 1e-3
 # Rounds of refinement, and what tails are to become: this share of what an error lacks.
 ROUNDS, LOWERED = 40, 0.05
+# Modes whose vectors differ by less than this angle have one shape: modes of a double value that
+# are two lie far apart, those that rounding made two of one as close as its root.
+PARALLEL = 1e-2
 # Tails that fall by less than this factor over a third of the weights are not resolved by more.
 STEEP = 5.0
 # Positions of a piece at which modes are compared and zeros counted.
@@ -74,16 +78,33 @@ def _found(pencil: LinePencil, near: complex, k: int) -> list[MatrixMode]:
     """Return the eigenvalues nearest to a number, nearest first."""
     matrices, shift = pencil.matrices, _shift(pencil, near, k)
     rough = sorted(nearest(matrices, shift, k), key=lambda f: abs(f.value - near))
-    close = [
-        any(
-            other is not f and abs(other.value - f.value) <= ALIKE * max(1e-300, abs(f.value))
-            for other in rough
-        )
-        for f in rough
-    ]
-    out = [f if twin else polished(matrices, f) for f, twin in zip(rough, close, strict=True)]
+    out = [_parted(f, twins) or polished(matrices, f) for f, twins in _with_twins(rough)]
     fixed = [_real_again(f, g) for f, g in zip(rough, out, strict=True)]
     return sorted(fixed, key=lambda f: abs(f.value - near))
+
+
+def _with_twins(found: list[MatrixMode]) -> list[tuple[MatrixMode, list[MatrixMode]]]:
+    """Return modes, each with the others whose values are as good as the same."""
+    near = [(f, ALIKE * max(1e-300, abs(f.value))) for f in found]
+    return [(f, [g for g in found if g is not f and abs(g.value - f.value) <= r]) for f, r in near]
+
+
+def _parted(mode: MatrixMode, twins: Sequence[MatrixMode]) -> MatrixMode | None:
+    """Return one of several modes of a value, None where there are no others.
+
+    Where two have the same shape there is one in truth, and rounding parted its value by the root
+    of what it is elsewhere: by how much they are apart is not known better.
+    """
+    if not twins:
+        return None
+    same = [abs(t.value - mode.value) for t in twins if _angle(t.vector, mode.vector) < PARALLEL]
+    return replace(mode, rounding=max(same)) if same else mode
+
+
+def _angle(one: Complex, other: Complex) -> float:
+    """Return the sine of the angle between vectors."""
+    a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
+    return float(np.linalg.norm(a - np.vdot(b, a) * b))
 
 
 def _real_again(before: MatrixMode, after: MatrixMode) -> MatrixMode:
@@ -119,7 +140,7 @@ def _first(statement: SpectralProblem, most: int) -> LinePencil:
     graphs = [c for t in terms for c in t.powers]
     inner = [np.asarray(f(g, name, low, high)) for g in graphs for f in (places_along, foci)]
     even = np.linspace(low, high, _pieces(statement, low, high) + 1)
-    edges = np.unique(np.concatenate([even, *inner]))
+    edges = np.unique(np.concatenate([even, Across(statement).places, *inner]))
     edges = edges[(edges >= low) & (edges <= high)]
     far = np.diff(edges, prepend=-np.inf) > 1e-12 * (high - low)
     edges = edges[far]

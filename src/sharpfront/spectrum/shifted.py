@@ -34,11 +34,14 @@ from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import Condition
 from sharpfront.spectrum.result import IMAG, REAL
-from sharpfront.spectrum.statement import SpectralForm, SpectralProblem, powers_of
+from sharpfront.spectrum.statement import (
+    IMAGINARY_POWERS,
+    SpectralForm,
+    SpectralProblem,
+    powers_of,
+)
 
 Complexes = Sequence[complex]
-# The highest power of 1j that a coefficient may have.
-_TURNS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +173,7 @@ def _parts(powers: Sequence[Expression], factors: Complexes) -> tuple[Expression
     real: Expression = Constant(0.0)
     imaginary: Expression = Constant(0.0)
     for c, factor in zip(powers, map(complex, factors), strict=True):
-        turns = powers_of(c, IMAGINARY, _TURNS)
+        turns = powers_of(c, IMAGINARY, IMAGINARY_POWERS)
         if turns is None:
             raise ProblemError(
                 f"1j stands in {c!r}; in the plane sf.eigs takes polynomials of it. Write "

@@ -35,6 +35,8 @@ from sharpfront.problem import IntegralCondition, Problem
 Complex = NDArray[np.complex128]
 # The highest power of lam.
 DEGREE = 2
+# The highest power of 1j that a coefficient may have where it is taken apart.
+IMAGINARY_POWERS = 4
 # Places at which a right-hand side is looked for.
 SIGHTED = 257
 
@@ -124,6 +126,10 @@ class SpectralProblem:
             form = linear_form(residual)
         except NonlinearError as error:
             raise NonlinearError(f"sf.eigs takes linear problems. {error}") from None
+        return self.polynomial(form, what)
+
+    def polynomial(self, form: LinearForm, what: str) -> SpectralForm:
+        """Return a form without a right-hand side as a polynomial in lam."""
         self._refuse_source(form, what)
         terms = tuple(
             SpectralTerm(t.unknown, t.orders, _powers(t.coefficient, what)) for t in form.terms
@@ -229,11 +235,10 @@ def spectral(problem: object) -> SpectralProblem:
             "The problem has no spectral parameter. Name it lam: "
             "sf.Problem(sf.Interval(0, 1), lambda u, lam, x: u.dxx + lam * u, ...)."
         )
-    if problem.is_singular and (problem.jumps or problem.domain.dimension == 1):
+    if problem.jumps and problem.domain.dimension > 1:
         raise ProblemError(
-            "sf.eigs does not take stated jumps yet, nor on an interval loads and fluxes across "
-            "coefficients that jump. Where k jumps, smooth it over a short stretch, or state the "
-            "problem on a strip of the plane."
+            "sf.eigs takes stated jumps on an interval only. Where u goes on and a flux does not, "
+            "state it as a load, sf.delta(x - a) * u."
         )
     found = SpectralProblem(problem)
     if found.degree == 0:

@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import is_zero
+from sharpfront.spectrum.across import Across, values_beside
 from sharpfront.spectrum.statement import SpectralForm, SpectralProblem
 
 # Eigenvalues as close as that, relative to the largest, are counted together.
@@ -94,6 +95,7 @@ class _Counter:
         self._half = -0.5 * c[1, 0] / c[2, 0]
         self._without, self._with = (self._half**2 - c[0, 0] / c[2, 0], -c[0, 1] / c[2, 0])
         self._lengths = np.diff(fine).tolist()
+        self._refracted = _refracted(statement, edges, cells)
         (_, (left,)), (_, (right,)) = _by_place(statement)
         self._left, self._right = (_ends(statement, f, i) for i, f in enumerate((left, right)))
 
@@ -101,7 +103,11 @@ class _Counter:
         """Return the number of eigenvalues below, or above, but for a constant."""
         value, slope = self._left[1], -self._left[0]
         zeros, rates = 0, (self._without + lam * self._with).tolist()
-        for rate, half, h in zip(rates, self._half.tolist(), self._lengths, strict=True):
+        cells = zip(rates, self._half.tolist(), self._lengths, strict=True)
+        for i, (rate, half, h) in enumerate(cells):
+            if i in self._refracted:
+                by_slope, by_value = self._refracted[i]
+                slope = by_slope * slope + by_value * value
             value, slope, passed = _carried(value, slope - half * value, rate, h)
             zeros += passed
             slope += half * value
@@ -129,6 +135,28 @@ def _carried(v: float, dv: float, rate: float, h: float) -> tuple[float, float, 
     return new, slope, int(new * v < 0.0 or (new == 0.0 and v != 0.0))
 
 
+def _refracted(
+    statement: SpectralProblem, edges: FloatArray, cells: int
+) -> dict[int, tuple[float, float]]:
+    """Return a and b of a u' + b u, the slope after a place at which fluxes or loads jump.
+
+    They are named by the first cell after it.
+    """
+    across, middles = Across(statement), 0.5 * (edges[1:] + edges[:-1])
+    out = {}
+    for i, place in enumerate(edges[1:-1].tolist(), 1):
+        for pair in across.shared(place)[1:]:
+            below, above = np.zeros(2), np.zeros(2)
+            for form, into, inside in zip(
+                pair, (below, above), middles[i - 1 : i + 1], strict=True
+            ):
+                values = values_beside(form, place, float(inside))
+                for term, c in zip(form.terms, values, strict=True):
+                    into[term.order] += float(c[0, 0].real)
+            out[i * cells] = (below[1] / above[1], (below[0] - above[0]) / above[1])
+    return out
+
+
 def _by_place(statement: SpectralProblem) -> list[tuple[float, tuple[SpectralForm, ...]]]:
     """Return the places of conditions with these, from left to right."""
     domain = statement.problem.domain
@@ -154,11 +182,15 @@ def _is_regular(statement: SpectralProblem) -> bool:
         or statement.is_complex
         or statement.degree != 1
         or statement.further
+        or problem.jumps
         or problem.domain.periodic_axes[0]
     ):
         return False
     (form,) = statement.equations
     every = [t for _, own in statement.conditions for f in own for t in f.terms]
+    across = Across(statement)
+    pairs = [pair for place in across.places.tolist() for pair in across.shared(place)]
+    every += [t for pair in pairs for f in pair for t in f.terms]
     with_lam = [t for t in (*form.terms, *every) if not is_zero(t.powers[1])]
     if (
         sorted(len(own) for _, own in statement.conditions) != [1, 1]

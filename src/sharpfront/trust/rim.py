@@ -57,7 +57,7 @@ class Rim:
         at = [np.tile(np.linspace(-1.0, 1.0, self.count), len(own))]
         for inner in inner_arguments(residual) if len(own) else ():
             if named_in(inner) and not derivatives_in(inner):
-                panel, t = self._zeros(own, inner)
+                panel, t = self.zeros(own, inner)
                 where.append(panel)
                 at.append(t)
         parameters = np.clip(np.concatenate(at), -BEFORE_END, BEFORE_END)
@@ -68,7 +68,7 @@ class Rim:
         even = np.flatnonzero(away) < self.count * len(own)
         return Watched(BoundaryPoints(points, found.normals[away]), even)
 
-    def _zeros(self, own: Ints, function: Expression) -> tuple[Ints, FloatArray]:
+    def zeros(self, own: Ints, function: Expression) -> tuple[Ints, FloatArray]:
         """Return panels and parameters at which a function is zero or changes its sign."""
 
         def signs(panels: Ints, t: FloatArray) -> FloatArray:

@@ -88,6 +88,57 @@ def test_a_value_that_jumps_on_a_side_is_known_from_the_statement(side, place, j
     assert not smooth.places
 
 
+DISK = sf.Disk((0, 0), 1)
+FOUR = [(x, sign * (1 - x**2) ** 0.5) for x in (-0.4, 0.6) for sign in (-1, 1)]
+KITE = sf.Polygon([(0, 0), (1.4, 0.2), (1.2, 1.1), (0.1, 0.9)])
+
+
+@pytest.mark.parametrize(
+    ("domain", "given", "places"),
+    [
+        (DISK, lambda x, y: np.where(y > 0, 1, 0), [(-1, 0), (1, 0)]),
+        (DISK, lambda x, y: np.sign(x + y - 1), [(0, 1), (1, 0)]),
+        (DISK, lambda x, y: np.floor(x - 0.6), FOUR),
+        (KITE, lambda x, y: np.where(x > 0.7, 1, 0), [(0.7, 0.1), (0.7, 0.9 + 0.6 * 0.2 / 1.1)]),
+        (DISK, lambda x, y: np.where(y > 0, y, 0), []),
+        (DISK, lambda x, y: np.tanh(1e3 * y), []),
+    ],
+)
+def test_a_value_that_jumps_on_curved_and_slanted_sides_is_known(domain, given, places):
+    problem = sf.Problem(domain, sf.laplacian, boundary=lambda u, x, y: u - given(x, y))
+    found = Jumps.of(problem, tiling_of(domain), 1e-3)
+    gaps = [[np.hypot(p[0] - q[0], p[1] - q[1]) for q in found.places] for p in places]
+    assert len(found.stated) == len(found.places) == len(places)
+    assert all(min(row) < 1e-9 for row in gaps)
+
+
+def test_a_flux_that_jumps_on_a_rim_is_no_jump_of_the_solution():
+    problem = sf.Problem(
+        DISK,
+        lambda u, x, y: sf.laplacian(u) - u,
+        boundary=lambda u, x, y: u.dn - np.where(y > 0, 1, 0),
+    )
+    assert not Jumps.of(problem, tiling_of(DISK), 1e-3).places
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_hot_above_is_right_away_from_the_jumps():
+    problem = sf.Problem(
+        DISK, sf.laplacian, boundary=lambda u, x, y: u - np.where(x + 2 * y > 0.5, 1, 0)
+    )
+    solution = sf.solve(problem, tol=1e-2)
+    assert solution.outcome.kind is OutcomeKind.CONTRADICTION
+    assert "what the condition on surface gives for u jumps" in solution.outcome.detail
+    turn, half = np.arctan2(2, 1), np.arccos(0.5 / 5**0.5)
+    first, last = np.exp(1j * (turn - half)), np.exp(1j * (turn + half))
+    r, angle = np.meshgrid(np.linspace(0, 0.99, 30), np.linspace(0, 6.2, 40))
+    z = (r * np.exp(1j * angle)).ravel()
+    z = z[np.minimum(np.abs(z - first), np.abs(z - last)) > solution.diagnostics["away"]]
+    exact = (np.angle((z - last) / (z - first)) % (2 * np.pi) - half) / np.pi
+    error = np.abs(solution(z.real, z.imag) - exact).max()
+    assert error < 1e-2 and solution.diagnostics["estimate_away"] <= 1e-2
+
+
 @pytest.mark.parametrize(("place", "height"), [(-0.31, 2.0)])
 def test_a_value_that_jumps_on_a_side_leaves_the_rest_right(place, height):
     exact = lambda x, y: height / np.pi * np.arctan2(y, x - place)  # noqa: E731

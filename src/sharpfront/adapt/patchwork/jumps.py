@@ -18,9 +18,13 @@ from numpy.typing import NDArray
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.equation.edges import places_along
+from sharpfront.equation.edges import places_along, switches
+from sharpfront.equation.expression import Expression, as_expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
+from sharpfront.geometry import Box
+from sharpfront.geometry.panels import Ints
 from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import SETTINGS
@@ -28,6 +32,7 @@ from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
 from sharpfront.place.tiling.solids import Wall
 from sharpfront.problem import Problem
+from sharpfront.trust.rim import Rim
 
 Place = tuple[float, ...]
 
@@ -79,6 +84,10 @@ class Jumps:
                     found[tuple(ends[i].tolist())] = told
         for block, wall in walls:
             found = dict(_within(problem, block, wall, tol, slopes)) | found
+        if not isinstance(problem.domain, Box):
+            for place, told in _along_panels(problem, tiling, tol):
+                if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
+                    found[place] = told
         stated = tuple(found[p] for p in sorted(found))
         return cls(NEAR_JUMP * extent, tuple(sorted(found)), stated)
 
@@ -166,12 +175,58 @@ def _within(
         for place in found - lines:
             here = np.insert(start[1 - along : 2 - along], along, place)
             pairs = [_beside(problem, wall[4], here, along, f * (high - low)) for f in CLOSE]
-            near, far = (_apart(problem, *pair) for pair in pairs)
-            # A slope, however steep, makes less of a difference closer by.
-            jumps = [u for u, d in near.items() if d > tol and d > 0.5 * far[u]]
-            told = f"what the condition on {wall[4]} gives for {' and '.join(jumps)} jumps"
+            jumps = _jumping(problem, pairs, tol)
+            told = f"what the condition on {wall[4]} gives for {jumps} jumps"
             if jumps or slopes.missed(pairs[0]) > tol:
                 yield tuple(here.tolist()), told if jumps else _VIOLATE.format(wall[4])
+
+
+def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tuple[Place, str]]:
+    """Yield the places on curved or slanted sides at which a condition's own value jumps."""
+    rounding = 1e-14 * float(np.abs(problem.domain.bounds).max())
+    for condition in problem.conditions:
+        edges = [e for r in condition.residuals for e in _edges(r)]
+        if not edges:
+            continue
+        rim = Rim(problem, tiling, lambda points: np.ones(len(points), dtype=bool))
+        own = np.flatnonzero(np.isin(rim.panels.parts, [condition.part]))
+        # Rounding may hide an edge between the end of a panel and the next one.
+        found = [(own, np.ones(len(own))), *(rim.zeros(own, edge) for edge in edges)]
+        panels, parameters = (np.concatenate(each) for each in zip(*found, strict=True))
+        for panel, t in zip(panels[:, None], parameters[:, None], strict=True):
+            pairs = [
+                [_on_panel(rim, condition.part, panel, t + sign * f) for sign in (-1.0, 1.0)]
+                for f in CLOSE
+            ]
+            jumps = _jumping(problem, pairs, tol)
+            if jumps:
+                told = f"what the condition on {condition.part} gives for {jumps} jumps"
+                place = rim.panels.at(panel, t)[0]
+                yield tuple(np.where(np.abs(place) > rounding, place, 0.0).tolist()), told
+
+
+def _edges(residual: Expression) -> list[Expression]:
+    """Return functions of place that are zero where a residual jumps."""
+    own = [s for s in switches(residual) if s.jumps and not derivatives_in(s.argument)]
+    gaps = [s.argument - s.first for s in own]
+    # Of those that come again, one that is zero wherever they do.
+    return [
+        as_expression(np.sin(np.pi * gap / s.period)) if s.period else gap
+        for s, gap in zip(own, gaps, strict=True)
+    ]
+
+
+def _on_panel(rim: Rim, part: str, panel: Ints, t: FloatArray) -> Side:
+    """Return a point of a panel as one of a side."""
+    here, _ = rim.panels.boundary(panel, t)
+    return Side(part, here.points[0], here.normals[0], here.points[0])
+
+
+def _jumping(problem: Problem, pairs: Sequence[Sequence[Side]], tol: float) -> str:
+    """Return the unknowns whose values jump between points close to each other, and farther."""
+    near, far = (_apart(problem, *pair) for pair in pairs)
+    # A slope, however steep, makes less of a difference closer by.
+    return " and ".join(u for u, d in near.items() if d > tol and d > 0.5 * far[u])
 
 
 def _beside(

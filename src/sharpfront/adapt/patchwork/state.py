@@ -255,7 +255,7 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
         detail += f" Noise of size one in its data grows to {found.amplification:.0e}."
     elif state.jumps.places:
         stated, value = state.jumps.stated, found.value
-        told = f" ({'; '.join(stated)})" if stated else ""
+        told = f" ({'; '.join(dict.fromkeys(stated))})" if stated else ""
         detail += (
             f" It does not settle at {state.jumps}{told}, however small the patches there; farther "
             f"than {state.jumps.radius:.2g} from there the estimate is {value:.1e}."
