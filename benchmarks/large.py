@@ -88,7 +88,7 @@ def solves(counts: tuple[int, ...]) -> None:
         started = time.perf_counter()
         solution = sf.solve(stated, max_kernels=200_000)
         seconds = time.perf_counter() - started
-        pieces = len(solution.approximation.bases["u"].pieces)  # type: ignore[attr-defined]
+        pieces = len(solution.approximation.bases["u"].patches)  # type: ignore[attr-defined]
         finding = seconds - sum(record.seconds for record in solution.history)
         print(
             f"{count:6d} {solution.kernels:8d} {pieces:7d} {len(solution.history):7d} "

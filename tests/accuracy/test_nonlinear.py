@@ -143,7 +143,7 @@ def test_agrees_with_collocation_where_no_formula_is_known(statement, value, tol
     assert solution.converged, str(solution.outcome)
     # Started near our solution, on nodes that are dense in its layers, and solved on its own.
     (basis,) = solution.approximation.bases.values()
-    nodes = np.concatenate([p.places.nodes.x for p in basis.pieces])
+    nodes = np.concatenate([p.places.nodes.x for p in basis.patches])
     x = np.unique(np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]))
     start = np.vstack([solution(x) + 1e-3 * np.sin(9 * x), solution.d("x")(x)])
     reference, coarser = (

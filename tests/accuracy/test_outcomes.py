@@ -363,7 +363,7 @@ def jumps():
 def test_a_hundred_jumps_take_a_hundred_pieces():
     solution = sf.solve(jumps())
     assert solution.converged
-    assert len(solution.approximation.bases["u"].pieces) == 101
+    assert len(solution.approximation.bases["u"].patches) == 101
     x = np.linspace(0.003, 0.997, 997)
     assert np.max(np.abs(solution.residual(x))) < 1e-6
 

@@ -113,7 +113,7 @@ def test_an_integral_over_several_pieces():
             conditions=[sf.integral(lambda u, x: u, equals=whole)],
         )
     )
-    assert len(solution.approximation.bases["u"].pieces) == 2
+    assert len(solution.approximation.bases["u"].patches) == 2
     check(solution, broken, bound=1e-11)
 
 
@@ -232,8 +232,8 @@ def test_kernels_grow_only_as_needed():
 def test_the_components_of_each_piece_are_limited(components):
     problem, exact = hard()
     solution = sf.solve(problem, components=components)
-    pieces = solution.approximation.bases["u"].pieces
-    assert max(piece.coordinate.components for piece in pieces) <= components
+    patches = solution.approximation.bases["u"].patches
+    assert max(patch.axis.components for patch in patches) <= components
     check(solution, exact, [Feature(0.4, 1e-3), Feature(0.8, 1e-4)])
 
 
@@ -267,7 +267,7 @@ def test_diagnostics_and_meaning():
 def test_files_keep_every_bit_of_several_pieces(tmp_path):
     problem, _ = hard()
     solution = sf.solve(problem, max_kernels=1000)
-    assert len(solution.approximation.bases["u"].pieces) > 1
+    assert len(solution.approximation.bases["u"].patches) > 1
     loaded = sf.load(solution.save(tmp_path / "fronts"))
     x = graded_points(UNIT, [Feature(0.4, 1e-3), Feature(0.8, 1e-4)], 100)
     for order in range(5):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.pieces import tables
+from sharpfront.bases import even_kernels as tables
 
 
 def held_by_its_integral(thin, bump, place):

@@ -7,6 +7,7 @@ import pytest
 from tests.evolve.plane_runs import solved
 
 import sharpfront as sf
+from sharpfront.bases.radau import stage_nodes
 from sharpfront.errors import BasisError
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.grow import too_large
@@ -19,7 +20,6 @@ from sharpfront.evolve.plane.square import Square
 from sharpfront.pieces.plane import restore_plane_in_time
 from sharpfront.pieces.plane.moving import AxisMap, components
 from sharpfront.pieces.plane.product import Product
-from sharpfront.pieces.radau import stage_nodes
 
 # weights, means, slopes, deviations, speeds, turns, stretches
 MOVING = AxisMap(

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.bases.radau import STAGES, diagonal, stage_nodes
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import time_system
 from sharpfront.evolve.stage_system import StageSystem
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import STAGES, diagonal, stage_nodes
 
 
 def burgers(u, x, t):

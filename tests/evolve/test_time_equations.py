@@ -193,7 +193,7 @@ def test_right_numbers_of_conditions_are_taken():
     ("options", "words"),
     [
         ({"guess": lambda x: x}, "guess"),
-        ({"adaptor": sf.adapt.Resolve()}, "adaptor"),
+        ({"kernel": "inverse-multiquadric"}, "kernel"),
         ({"tol": 2.0}, "between 0 and 1"),
         ({"tol": 0.0}, "between 0 and 1"),
     ],

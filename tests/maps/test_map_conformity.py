@@ -1,7 +1,8 @@
 """One table of maps against what every map of a cell into space has to be.
 
 A new map joins by one line in CHARTS, or IN_SPACE: an example of it. A map has `size`, `points`,
-`inverse`, `edge` and `taylor` (see `sharpfront.maps`); the chain rule asks for nothing else.
+`inverse`, `edge` and `taylor` (see `sharpfront.maps`); the chain rule asks for nothing else. A map
+of one axis joins by one in AXES; it has `low`, `high`, `points`, `inverse` and `slopes`.
 """
 
 import itertools
@@ -14,7 +15,8 @@ import sharpfront as sf
 from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import surfaces_of
-from sharpfront.maps import Quadrilateral, Strip, pulled_back
+from sharpfront.maps import AxisMap, Quadrilateral, Strip, chain, mixture_axis, pulled_back
+from sharpfront.mixture import Mixture
 
 # A circle of radius 0.8 about (0.3, -0.2) over one radian, its points and normals as polynomials.
 NODES = np.cos(np.pi * (np.arange(24) + 0.5) / 24)
@@ -112,3 +114,50 @@ def test_the_chain_rule_gives_derivatives_in_space(chart):
     expected = 10.0 + 3 * 4.0 - 2 * inner
     terms = max(np.abs(weights[orders] * along[orders]).max() for orders in weights)
     np.testing.assert_allclose(found, expected, atol=1e-13 * terms + 1e-11)
+
+
+AXES = {
+    "even": AxisMap(-0.5, 2.0),
+    "crowded at the low end": AxisMap(-0.5, 2.0, 4.0),
+    "crowded at the high end": AxisMap(-0.5, 2.0, -4.0),
+    "a mixture's, without components": mixture_axis(-0.5, 2.0),
+    "a mixture's, of a front and a layer": mixture_axis(
+        -0.5, 2.0, Mixture(np.array([0.4, 0.6]), np.array([0.3, 2.0]), np.array([0.04, 0.01]) ** 2)
+    ),
+}
+ALONG = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
+Z = np.linspace(-0.99, 0.99, 67)
+
+
+@ALONG
+def test_positions_along_an_axis_come_back(axis):
+    np.testing.assert_allclose(axis.points(np.array([-1.0, 1.0])), [axis.low, axis.high])
+    np.testing.assert_allclose(axis.inverse(np.array([axis.low, axis.high])), [-1.0, 1.0])
+    np.testing.assert_allclose(axis.inverse(axis.points(Z)), Z, atol=1e-13)
+    assert np.all(np.diff(axis.points(Z)) > 0)
+    assert axis.length == 2.5
+
+
+@ALONG
+def test_slopes_of_an_axis_are_those_of_its_positions(axis):
+    """Each of them against differences of the one before."""
+    x, h = axis.points(Z), 1e-6
+    rows = [axis.inverse(x), *axis.slopes(Z, 4)]
+    for k in range(4):
+        ahead, behind = (
+            axis.slopes(axis.inverse(x + s * h), k)[-1] if k else axis.inverse(x + s * h)
+            for s in (1, -1)
+        )
+        scale = np.abs(rows[k + 1]).max() + 1e-9 * np.abs(rows[k]).max() / h
+        np.testing.assert_allclose((ahead - behind) / (2 * h), rows[k + 1], atol=1e-6 * scale)
+
+
+@ALONG
+def test_the_chain_rule_along_an_axis(axis):
+    """u = z^3 in the cell: u'' + 2 u' along x against differences of u at positions."""
+    x, h = axis.points(Z), 1e-3 * (1.0 - np.abs(Z)) / axis.slopes(Z, 1)[0]
+    around = [axis.inverse(x + s * h) ** 3 for s in (-1, 0, 1)]
+    expected = (around[2] - 2 * around[1] + around[0]) / h**2 + (around[2] - around[0]) / h
+    weights = chain(axis.slopes(Z, 2), np.array([0.0, 2.0, 1.0])[:, None] + 0 * Z)
+    found = weights[1] * 3 * Z**2 + weights[2] * 6 * Z
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())

@@ -7,6 +7,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import OnePatch
+from sharpfront.bases.even_kernels import EvenKernels
 from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
 from sharpfront.newton import NewtonAround
@@ -18,7 +19,6 @@ from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
-from sharpfront.pieces.tables import EvenKernels
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 
@@ -323,7 +323,7 @@ def test_jumps_of_the_data_are_cut():
     )
     solution = sf.solve(problem)
     assert solution.converged
-    assert len(solution.approximation.bases["u"].pieces) > 1
+    assert len(solution.approximation.bases["u"].patches) > 1
     assert solution.kernels < 200
 
 
@@ -416,7 +416,7 @@ def test_remembered_values_are_those_of_the_approximation():
 
 def test_an_iterate_at_its_own_points_comes_from_their_tables(monkeypatch):
     solution = sf.solve(friction(1e-2))
-    (piece,) = solution.approximation.bases["u"].pieces
+    (piece,) = solution.approximation.bases["u"].patches
     own = [p.x[:, None] for p in (piece.places.middles, piece.places.rows)]
     exact = [[solution.approximation.values("u", x, (j,)) for j in range(3)] for x in own]
     monkeypatch.setattr(EvenKernels, "_plain", lambda *_: pytest.fail("kernels were evaluated"))

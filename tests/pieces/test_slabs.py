@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from sharpfront.bases.radau import all_nodes
 from sharpfront.errors import BasisError
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import all_nodes
 from sharpfront.pieces.slabs import Slab, SlabBasis, restore_slabs
 
 

@@ -76,7 +76,7 @@ TABLE = {
     "progress": EVERYWHERE,
     "guess": UNTIMED,
     "continuation": UNTIMED,
-    "adaptor": UNTIMED,
+    "adaptor": EVERYWHERE,
     "kernel": UNTIMED | dict.fromkeys(("curved line", "curved plane"), CURVED),
     "resume": dict.fromkeys(STEADY_KINDS, STEADY) | dict.fromkeys(MARCHED_KINDS, ""),
     "device": ON_PATCHES,
@@ -132,8 +132,10 @@ def test_options_that_go_together_are_taken(kind):
     assert solution.converged and solution.error_estimate <= 1e-2
 
 
+# Each step in time is a problem in the plane of its own, many times as slow as steps of a march.
+AROUND = [("adaptor", "time, plane"), ("adaptor", "time, system")]
 TAKEN_ALONE = [
-    (o, kind)
+    pytest.param(o, kind, marks=pytest.mark.slow if (o, kind) in AROUND else ())
     for o in ("continuation", "adaptor", "kernel", "resume")
     for kind in PROBLEMS
     if not TABLE[o][kind]

@@ -12,9 +12,8 @@ from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate.cells import SingularCellsError
-from sharpfront.estimate.line_error import check_pieces
+from sharpfront.estimate.line_error import check_line
 from sharpfront.leastsquares import Blocked, LeastSquares
-from sharpfront.pieces import piece_system
 from sharpfront.place.line.breakpoints import Cut, Survey, survey
 from sharpfront.place.line.discover import Discovery, discover, special_points
 from sharpfront.place.line.plan import (
@@ -32,6 +31,7 @@ from sharpfront.place.line.plan import (
 from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
+from sharpfront.rows.line_rows import line_system
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, rounded_up, short_of_kernels, unlowered
@@ -155,9 +155,8 @@ class Resolve:
         return ResolveState(name, plain, tol, None, plan, refusal)
 
     def propose(self, state: ResolveState) -> Proposal:
-        """Return the pieces of the plan and their rows."""
-        rows = [piece.places.rows for piece in state.plan.pieces]
-        system = piece_system(state.problem, state.basis, rows, state.conditions)
+        """Return the patches of the plan and their rows."""
+        system = line_system(state.problem, state.basis, state.conditions)
         return Proposal({state.unknown: state.basis}, system)
 
     def assess(self, state: ResolveState, approximation: Approximation) -> Checked:
@@ -167,7 +166,7 @@ class Resolve:
             return _unassessed(state, approximation)
         try:
             with np.errstate(all="ignore"):
-                check = check_pieces(state.problem, state.basis, weights, state.conditions)
+                check = check_line(state.problem, state.basis, weights, state.conditions)
         except SingularCellsError:
             return _unassessed(state, approximation)
         blurred = NOISE * state.amplification + growth(state.problem, state.found)
@@ -342,8 +341,8 @@ def _contradicted(state: ResolveState) -> ResolveState:
 
 def _unassessed(state: ResolveState, approximation: Approximation) -> Checked:
     """Return what is left of the equation, which says nothing of the error."""
-    middles = np.concatenate([piece.places.middles.x for piece in state.plan.pieces])
-    steps = np.concatenate([np.diff(piece.places.nodes.x) for piece in state.plan.pieces])
+    middles = np.concatenate([patch.places.middles.x for patch in state.plan.patches])
+    steps = np.concatenate([np.diff(patch.places.nodes.x) for patch in state.plan.patches])
     residual = np.abs(residual_left(state.problem, approximation, middles))
     return Checked(
         approximation, middles[:, None], steps, residual, np.inf, Estimate(np.inf, _UNKNOWN)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.bases.line_basis import LineBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import PiecewiseBasis
 from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.place.line.discover import Discovery
 from sharpfront.place.line.plan import (
@@ -71,7 +71,7 @@ class ResolveState:
         return self.plan.mixture
 
     @property
-    def basis(self) -> PiecewiseBasis:
+    def basis(self) -> LineBasis:
         """The basis of the next solve."""
         return self.plan.basis
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import packed_parts, states_of_parts
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.bases.radau import STAGES, differentiation, interpolation
 from sharpfront.errors import BasisError
-from sharpfront.pieces.radau import STAGES, differentiation, interpolation
 
 # Highest derivative by time.
 MOST_RATES = 2

@@ -100,7 +100,7 @@ class Patch:
     @cached_property
     def is_even(self) -> bool:
         """Whether functions are polynomials in space: a box of space, no axis with a map."""
-        return self.chart is None and not any(m.strength or m.decays for m in self.maps)
+        return self.chart is None and all(m.is_affine and not m.decays for m in self.maps)
 
     @cached_property
     def row_points(self) -> tuple[int, ...]:
@@ -226,7 +226,7 @@ def _in_space(axis: AxisMap, z: FloatArray, table: FloatArray) -> FloatArray:
     order = len(table) - 1
     if not order:
         return table
-    if not axis.strength:
+    if axis.is_affine:
         scale = (2.0 / axis.length) ** np.arange(order + 1)
         return np.asarray(table * scale[:, None, None])
     slopes = axis.slopes(z, order)

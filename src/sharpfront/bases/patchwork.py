@@ -286,7 +286,7 @@ class PatchworkBasis:
         """
         patches = [self.patches[i] for i in which]
         functions = patches[0].functions
-        if any(m.strength or m.decays for patch in patches for m in patch.maps):
+        if any(m.decays or not m.is_affine for patch in patches for m in patch.maps):
             out = [np.empty((order + 1, len(own), p)) for p in functions]
             for k in np.unique(own):
                 here = np.flatnonzero(own == k)

@@ -9,23 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import EPS, FloatArray, largest
+from sharpfront.bases.even_kernels import checking_table
+from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.line_patch import LinePatch
 from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
 from sharpfront.kernels.assemble import Block
-from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
-from sharpfront.pieces.piece import (
-    evaluate,
-    integral_row,
-    integrated_weight,
-    remainder,
-)
+from sharpfront.maps import Points
 from sharpfront.problem.line_problem import IntegralTerm, LineProblem, integrate, value
+from sharpfront.rows.line_rows import integral_row, integrated_weight, remainder
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorCheck:
     """What the error equation says of an approximation."""
 
-    error: float  # max |e|, jumps between pieces added
+    error: float  # max |e|, jumps between patches added
     floor: float  # max |e| that rounding of x and f alone would cause
     size: float  # max |u + e|
     # Distance, relative to max(1, size), to the cells' own answer for u. It is a few per cent where
@@ -48,17 +46,17 @@ class ErrorCheck:
         return self.system.grid
 
 
-def check_pieces(
-    problem: LineProblem, basis: PiecewiseBasis, weights: FloatArray, conditions: Sequence[Block]
+def check_line(
+    problem: LineProblem, basis: LineBasis, weights: FloatArray, conditions: Sequence[Block]
 ) -> ErrorCheck:
     """Return the error equation's answer on three cells per kernel.
 
     `conditions` are the unscaled rows of the conditions.
     """
     own = [weights[a:b] for a, b in itertools.pairwise(basis.edges)]
-    parts = [_looked_at(problem, p, w) for p, w in zip(basis.pieces, own, strict=True)]
+    parts = [_looked_at(problem, p, w) for p, w in zip(basis.patches, own, strict=True)]
     points = _joined(
-        [p.places.nodes for p in basis.pieces], [p.places.middles for p in basis.pieces]
+        [p.places.nodes for p in basis.patches], [p.places.middles for p in basis.patches]
     )
     values, residual, data = (
         part[0] if len(part) == 1 else np.concatenate(part, axis=-1)
@@ -103,7 +101,7 @@ def _solved(
 
 
 def _misread_integrals(
-    problem: LineProblem, basis: PiecewiseBasis, weights: list[FloatArray]
+    problem: LineProblem, basis: LineBasis, weights: list[FloatArray]
 ) -> FloatArray:
     """Return what the rows' rule makes too much of the integrals of u, by a finer rule.
 
@@ -116,22 +114,22 @@ def _misread_integrals(
             if isinstance(term, IntegralTerm):
                 found[i] += sum(
                     float(integral_row(p, term) @ w) - _integral(p, term, w)
-                    for p, w in zip(basis.pieces, weights, strict=True)
+                    for p, w in zip(basis.patches, weights, strict=True)
                 )
     return found
 
 
-def _integral(piece: Piece, term: IntegralTerm, weights: FloatArray) -> float:
-    """Return the piece's part of an integral, by five points in every cell of the check."""
-    nodes = piece.places.nodes
+def _integral(patch: LinePatch, term: IntegralTerm, weights: FloatArray) -> float:
+    """Return the patch's part of an integral, by five points in every cell of the check."""
+    nodes = patch.places.nodes
     lengths = np.diff(nodes.anchor) + np.diff(nodes.offset)
     t, w = np.polynomial.legendre.leggauss(5)
-    x = np.clip(nodes.x[:-1, None] + lengths[:, None] * 0.5 * (1.0 + t), *piece.inside).ravel()
-    values = evaluate(piece, weights, x, term.order) * value(term.weight, x)
+    x = np.clip(nodes.x[:-1, None] + lengths[:, None] * 0.5 * (1.0 + t), *patch.inside).ravel()
+    values = patch.several(weights, x, [term.order])[0] * value(term.weight, x)
     return float(lengths @ (values.reshape(len(lengths), -1) @ (0.5 * w)))
 
 
-def _quadrature_gaps(problem: LineProblem, basis: PiecewiseBasis) -> FloatArray:
+def _quadrature_gaps(problem: LineProblem, basis: LineBasis) -> FloatArray:
     """Return how far integrals of the conditions' weights are off, by an independent rule.
 
     The rows of an integral condition and its miss use one quadrature, which alone would not notice
@@ -142,16 +140,16 @@ def _quadrature_gaps(problem: LineProblem, basis: PiecewiseBasis) -> FloatArray:
         for term in condition.terms:
             if isinstance(term, IntegralTerm) and callable(term.weight):
                 exact = integrate(term.weight, *problem.interval)
-                gaps[i] += abs(exact - sum(integrated_weight(p, term) for p in basis.pieces))
+                gaps[i] += abs(exact - sum(integrated_weight(p, term) for p in basis.patches))
     return gaps
 
 
 def _looked_at(
-    problem: LineProblem, piece: Piece, weights: FloatArray
+    problem: LineProblem, patch: LinePatch, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return u, the residual and the data at the checking middles of a piece."""
-    table = tables.checking_table(piece.kernels, piece.tabulated)
-    return remainder(problem, piece, table, piece.places.middles, weights)
+    """Return u, the residual and the data at the checking middles of a patch."""
+    table = checking_table(patch.kernels, patch.tabulated)
+    return remainder(problem, patch, table, patch.places.middles, weights)
 
 
 def _joined(nodes: list[Points], middles: list[Points]) -> Grid:
@@ -184,10 +182,10 @@ def _rounding(points: Grid, source: FloatArray) -> FloatArray:
     return np.asarray(irregular_signs(len(x)) * np.minimum(unsure, size))
 
 
-def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float:
+def _misplaced(basis: LineBasis, points: Grid, values: FloatArray) -> float:
     """Return the change of u over the rounding of a position, measured from the nearer end."""
-    ends = [p.coordinate.high for p in basis.pieces]
-    edges = np.array([basis.pieces[0].coordinate.low, *ends])
+    ends = [p.axis.high for p in basis.patches]
+    edges = np.array([basis.patches[0].axis.low, *ends])
     x = points.middles[1:]
     i = np.minimum(np.maximum(edges.searchsorted(x), 1), len(ends)) if len(ends) > 1 else 1
     offset = np.minimum(x - edges[i - 1], edges[i] - x)
@@ -197,15 +195,15 @@ def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float
 
 
 def _with_kinks(
-    basis: PiecewiseBasis, jumps: FloatArray, residual: FloatArray, data: FloatArray, points: Grid
+    basis: LineBasis, jumps: FloatArray, residual: FloatArray, data: FloatArray, points: Grid
 ) -> FloatArray:
-    """Return residuals with the forces that hold kinks where pieces meet, in the cells beside.
+    """Return residuals with the forces that hold kinks where patches meet, in the cells beside.
 
     Ties are fitted too: a slope that jumps by d makes the residual a force of a d, a being the
     leading coefficient. From order three on u^(m-3) has its own, in what defines u^(m-2).
     """
-    out, order = residual.copy(), basis.pieces[0].order
-    after = np.cumsum([len(p.places.middles.offset) for p in basis.pieces[:-1]])
+    out, order = residual.copy(), basis.patches[0].order
+    after = np.cumsum([len(p.places.middles.offset) for p in basis.patches[:-1]])
     for cells in (after - 1, after):
         share = 0.5 / points.steps[cells]
         out[0, cells] += share * data[order, cells] * jumps[:, order - 1]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
@@ -16,7 +17,6 @@ from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.run import State, Taken
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.solution import Solution
 

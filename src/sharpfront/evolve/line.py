@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate
@@ -32,7 +33,6 @@ from sharpfront.evolve.vanishing import with_diffusion
 from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
-from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.place.line.fronts import MOST_COMPONENTS, fronts_of
 from sharpfront.problem import Problem

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, left_out
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import FIRST_CHANGE, begun
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
@@ -19,7 +20,6 @@ from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.stages import guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
-from sharpfront.pieces.radau import STAGES, left_out
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import all_nodes, diagonal
 from sharpfront.evolve.band import Layout
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import all_nodes, diagonal
 
 
 class Factors(NamedTuple):

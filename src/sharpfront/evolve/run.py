@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, diagonal, interpolation
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import STAGES, diagonal, interpolation
 from sharpfront.pieces.slabs import Slab
 from sharpfront.trust.integrals import Watch
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import diagonal
 from sharpfront.evolve.band import layout_of
 from sharpfront.evolve.collocation import Fields
-from sharpfront.pieces.radau import diagonal
 
 
 class StageSystem:

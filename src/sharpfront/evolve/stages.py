@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.unseen import unseen
-from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3

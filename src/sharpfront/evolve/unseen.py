@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import diagonal, interpolation, interpolation_rate, stage_nodes
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import combined
-from sharpfront.pieces.radau import diagonal, interpolation, interpolation_rate, stage_nodes
 from sharpfront.trust.between_stages import between, left_over, shares
 
 

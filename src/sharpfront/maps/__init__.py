@@ -2,6 +2,7 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
+from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
 from sharpfront.maps.quadrilateral import Quadrilateral
 from sharpfront.maps.shell import Shell
 from sharpfront.maps.strip import Strip
@@ -11,11 +12,14 @@ Chart = Quadrilateral | Strip | Shell
 __all__ = [
     "AxisMap",
     "Chart",
+    "MixtureAxis",
+    "Points",
     "Quadrilateral",
     "Shell",
     "Strip",
     "chain",
     "jacobian",
+    "mixture_axis",
     "normals_across",
     "pulled_back",
 ]

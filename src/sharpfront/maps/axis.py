@@ -34,6 +34,11 @@ class AxisMap:
         """The length of the side."""
         return self.high - self.low
 
+    @property
+    def is_affine(self) -> bool:
+        """Whether x is linear in z."""
+        return not self.strength
+
     def cut(self, places: Sequence[float]) -> list[AxisMap]:
         """Return the parts between places in order, with even maps; itself without any."""
         if not len(places):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.line_basis import LineBasis
 from sharpfront.equation.expression import Constant, Coordinate, Expression
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced, traced_or_differenced
-from sharpfront.pieces import PiecewiseBasis
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import StateReader
 from sharpfront.solution import Solution
@@ -36,9 +36,9 @@ class Start:
         if not isinstance(self.given, Solution):
             return None
         basis = next(iter(self.given.approximation.bases.values()))
-        if not isinstance(basis, PiecewiseBasis):
+        if not isinstance(basis, LineBasis):
             return None
-        return np.concatenate([piece.places.nodes.x for piece in basis.pieces])
+        return np.concatenate([patch.places.nodes.x for patch in basis.patches])
 
     def iterates(self, problem: Problem) -> tuple[Iterate, ...]:
         """Return the guess with derivatives; without one, zero, one and a slope where these fail.

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.line_basis import LineBasis
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.graph import evaluate as evaluate_expression
 from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.estimate.cells import Grid, grid
-from sharpfront.maps import chain
-from sharpfront.pieces import PiecewiseBasis
-from sharpfront.pieces.piece import Piece
-from sharpfront.pieces.tables import checking_table, even_kernels, fitting_table
 from sharpfront.solution.approximation import Approximation
 
 if TYPE_CHECKING:
@@ -214,55 +211,13 @@ class Remembered:
         self, unknown: str, points: FloatArray, orders: tuple[int, ...], place: bytes
     ) -> None:
         basis = self.inner.bases[unknown] if isinstance(self.inner, Approximation) else None
-        if isinstance(basis, PiecewiseBasis) and basis.pieces[0].fields == 1:
-            assert isinstance(self.inner, Approximation)
-            highest = max(self.highest, orders[0])
-            rows = _all_orders(basis, self.inner.weights[unknown], points[:, 0], highest)
-            for j, row in enumerate(rows):
-                self._known[unknown, (j,), place] = row
+        if not isinstance(basis, LineBasis):
+            self._known[unknown, orders, place] = self.inner.values(unknown, points, orders)
             return
-        self._known[unknown, orders, place] = self.inner.values(unknown, points, orders)
-
-
-def _all_orders(
-    basis: PiecewiseBasis, weights: FloatArray, x: FloatArray, highest: int
-) -> FloatArray:
-    """Return u, ..., u^(highest) at positions, (highest + 1, n)."""
-    if len(basis.pieces) == 1:
-        return _in_piece(basis.pieces[0], weights, x, highest)
-    out = np.empty((highest + 1, len(x)))
-    starts = np.array([piece.coordinate.low for piece in basis.pieces[1:]])
-    which, edges = np.searchsorted(starts, x, side="right"), basis.edges
-    for i in np.unique(which):
-        here = which == i
-        own = weights[edges[i] : edges[i + 1]]
-        out[:, here] = _in_piece(basis.pieces[i], own, x[here], highest)
-    return out
-
-
-def _in_piece(piece: Piece, weights: FloatArray, x: FloatArray, highest: int) -> FloatArray:
-    known = _tabulated(piece, x) if highest <= piece.tabulated else None
-    if known is not None:
-        d, sums = known[0], known[1][: highest + 1] @ weights
-    else:
-        points = piece.coordinate.nearest(x)
-        d = piece.coordinate.derivatives(points, highest) if highest else x[None]
-        sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
-    rows = [sums[0]]
-    for j in range(1, highest + 1):
-        unit = np.zeros((j + 1, len(x)))
-        unit[j] = 1.0
-        rows.append(np.add.reduce(chain(d, unit)[1:] * sums[1 : j + 1], axis=0))
-    return np.array(rows)
-
-
-def _tabulated(piece: Piece, x: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return rates and functions at positions that are those of the piece's own tables."""
-    places = piece.places
-    for points, table in ((places.middles, checking_table), (places.rows, fitting_table)):
-        if len(points.x) == len(x) and (points.x == x).all():
-            return piece.rates(points), table(piece.kernels, piece.tabulated).values
-    return None
+        assert isinstance(self.inner, Approximation)
+        every = [(j,) for j in range(max(self.highest, orders[0]) + 1)]
+        found = basis.several(self.inner.weights[unknown], points, every)
+        self._known.update(((unknown, o, place), row) for o, row in zip(every, found, strict=True))
 
 
 def traced_or_differenced(

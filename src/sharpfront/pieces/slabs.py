@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, differentiation, interpolation, interpolation_rate
 from sharpfront.errors import BasisError
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Bends, Frame, Index
-from sharpfront.pieces.radau import STAGES, differentiation, interpolation, interpolation_rate
 
 # Highest derivative.
 MOST_ORDERS = 4

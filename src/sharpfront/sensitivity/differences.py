@@ -13,8 +13,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis
+from sharpfront.bases.line_basis import LineBasis
 from sharpfront.errors import DomainError, Outcome, OutcomeKind
-from sharpfront.pieces import PiecewiseBasis
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
@@ -113,9 +113,9 @@ def combined(solution: Solution, others: Sequence[Solution], factors: FloatArray
 
 
 def _between(others: Sequence[Solution]) -> list[FloatArray]:
-    """Return the middles between the ends of all pieces on a line: what moves lies between them."""
+    """Return the middles between the ends of patches on a line: what moves lies between them."""
     bases = [basis for o in others for basis in o.approximation.bases.values()]
-    edges = [p.coordinate.low for b in bases if isinstance(b, PiecewiseBasis) for p in b.pieces]
+    edges = [p.axis.low for b in bases if isinstance(b, LineBasis) for p in b.patches]
     places = np.unique(edges)
     return [0.5 * (places[1:] + places[:-1])[:, None]] if len(places) > 1 else []
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.radau import STAGES, diagonal, left_out, stage_nodes
 from sharpfront.equation.linearise import Term, substitute
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
@@ -26,7 +27,6 @@ from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.stage_system import StageSystem
 from sharpfront.pieces.elements import Reference, reference
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.radau import STAGES, diagonal, left_out, stage_nodes
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem.family import Forcing
 from sharpfront.sensitivity.differences import inherited, of_its_own

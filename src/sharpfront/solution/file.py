@@ -12,6 +12,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis, states_of_parts
+from sharpfront.bases.levels import LevelsInTime
 from sharpfront.checks import explained, file_path
 from sharpfront.errors import Outcome, OutcomeKind, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
@@ -111,19 +112,22 @@ def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
 def _restored(state: dict[str, Any]) -> Basis:
     if state["type"] == "joined":
         return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
+    if state["type"] == "levels":
+        parts = tuple(_restored(part) for part in states_of_parts(state))
+        return LevelsInTime(np.asarray(state["times"]), parts, np.asarray(state["degrees"]))
     return _restorers().get(state["type"], restore)(state)
 
 
 def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     """Return who reads each kind of basis, loaded when a file is read."""
     from sharpfront.bases.in_time import restore_in_time
+    from sharpfront.bases.line_basis import restore_line
     from sharpfront.bases.patchwork import restore_patchwork
-    from sharpfront.pieces import restore_pieces
     from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
 
     return {
-        "pieces": restore_pieces,
+        "pieces": restore_line,
         "patchwork": restore_patchwork,
         "patchwork in time": restore_in_time,
         "slabs": restore_slabs,

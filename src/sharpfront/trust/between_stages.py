@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.pieces.radau import STAGES, stage_nodes
+from sharpfront.bases.radau import STAGES, stage_nodes
 
 # Moments of each step at which it is looked at.
 MOMENTS = 8

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.bending import SAME_POWER, _Held
 from sharpfront.adapt.patchwork.wedges import Wedges
-from sharpfront.bases.corner_functions import restored
+from sharpfront.bases.corner_functions import CornerFunctions, restored
 from sharpfront.place.tiling.tiling import tiling_of
 
 
@@ -192,3 +193,13 @@ def test_two_unknowns_at_a_reentrant_corner(power, phase, coupling):
         np.abs(solution.v(*points.T) - v_exact(*points.T)).max(),
     )
     assert solution.converged and error < 1e-2 and error < 3 * solution.error_estimate
+
+
+def test_a_power_of_which_free_sides_leave_nothing_is_known_to_be_one():
+    # Whether it is met exactly while powers are looked for is a matter of rounding.
+    bending = {(2, 0): 0.3, (0, 2): 1.0}
+    force = {(2, 1): 1.7, (0, 3): 1.0}
+    corner = CornerFunctions((0.0, 0.0), (1.0, 1j), 3.0, (), np.zeros((0, 0), dtype=complex))
+    held = _Held(corner, 2.0, [[bending, force]] * 2)
+    assert not held.every(np.array([1.0 + 0j])).any()
+    assert np.abs(held._away(np.array([1.0 + 0j]), 0.1)) < SAME_POWER

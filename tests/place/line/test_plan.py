@@ -8,8 +8,9 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.resolve import Resolve
+from sharpfront.bases.line_patch import line_patch
+from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Piece, coordinate
 from sharpfront.place.line.plan import (
     FEWEST_CELLS,
     GROWTH,
@@ -30,7 +31,7 @@ from sharpfront.place.line.plan import (
 )
 from sharpfront.place.line.subintervals import (
     Stretch,
-    coordinate_of,
+    axis_of,
     features,
     looked_again,
     mixture_of,
@@ -66,7 +67,7 @@ def part(low, high, kernels=60, mass=0.0, *bumps):
     edges = np.linspace(low, high, 65)
     cells = np.full(64, mass / 64)
     s = Stretch(low, high, (low, high), edges, cells, np.zeros(64))
-    return Part(s, own, Piece(coordinate(low, high, own), kernels, (low, high), 2))
+    return Part(s, own, line_patch(mixture_axis(low, high, own), kernels, (low, high), 2))
 
 
 def test_the_ladder_climbs_by_a_fifth():
@@ -81,7 +82,7 @@ def test_the_ladder_climbs_by_a_fifth():
 def test_more_kernels_for_more_sides_swings_decades_and_digits():
     def number(tol=1e-8, swings=0.0, own=None):
         s = stretch(swings=swings)
-        return start_number(s, coordinate_of(s, own), tol)
+        return start_number(s, axis_of(s, own), tol)
 
     end, front = mixture((1.0, 1e-3)), mixture((0.5, 1e-3))
     assert number() == rung(26 * 8 / 9)
@@ -94,15 +95,15 @@ def test_more_kernels_for_more_sides_swings_decades_and_digits():
 
 def test_sides_of_features():
     def count(*bumps):
-        return sides(coordinate(0.0, 1.0, mixture(*bumps)))
+        return sides(mixture_axis(0.0, 1.0, mixture(*bumps)))
 
-    assert sides(coordinate(0.0, 1.0)) == 0
+    assert sides(mixture_axis(0.0, 1.0)) == 0
     assert count((0.0, 1e-3)) == 1
     assert count((1.0, 1e-3)) == 1
     assert count((0.5, 1e-3)) == 2
     assert count((0.5, 1e-3), (0.501, 2e-3)) == 2
     assert count((0.2, 1e-3), (1.0, 1e-5)) == 3
-    first, last = features(coordinate(0.0, 1.0, mixture((0.8, 1e-3), (0.2, 1e-3))))
+    first, last = features(mixture_axis(0.0, 1.0, mixture((0.8, 1e-3), (0.2, 1e-3))))
     assert np.all(first < [0.2, 0.8])
     assert np.all(last > [0.2, 0.8])
 
@@ -121,20 +122,20 @@ def test_one_feature_is_one_piece():
     plan = first_plan([stretch((0.3, 1e-4))], 1e-8, 8, 2)
     assert len(plan.parts) == 1
     assert abs(plan.mixture.means[0, 0] - 0.3) < 1e-4
-    assert plan.pieces[0].order == 2
+    assert plan.patches[0].order == 2
 
 
 def test_many_features_are_split_between():
     places = np.linspace(0.03, 0.97, 12)
     plan = first_plan([stretch(*((p, 1e-4) for p in places))], 1e-8, 8, 2)
     assert len(plan.parts) > 1
-    assert all(p.piece.coordinate.components <= 8 for p in plan.parts)
-    assert all(p.piece.kernels <= PIECE_KERNELS * 1.2 for p in plan.parts)
+    assert all(p.patch.axis.components <= 8 for p in plan.parts)
+    assert all(p.patch.kernels <= PIECE_KERNELS * 1.2 for p in plan.parts)
     lows = np.array([p.stretch.low for p in plan.parts[1:]])
     assert np.abs(lows[:, None] - places).min() > 1e-3
     assert [p.stretch.low for p in plan.parts[1:]] == [p.stretch.high for p in plan.parts[:-1]]
     assert (plan.parts[0].stretch.low, plan.parts[-1].stretch.high) == (0.0, 1.0)
-    assert plan.kernels == sum(p.piece.kernels for p in plan.parts)
+    assert plan.kernels == sum(p.patch.kernels for p in plan.parts)
 
 
 @pytest.mark.parametrize("components", [1, 2, 3])
@@ -166,7 +167,7 @@ def test_the_mixtures_of_all_parts_are_weighted_by_their_mass():
 def test_a_plan_within_the_limit_is_left_alone():
     plan = Plan((part(0, 0.5, 100), part(0.5, 1, 60)))
     assert within(plan, 160) is plan
-    assert [p.kernels for p in within(plan, 120).pieces] == [69, 40]
+    assert [p.kernels for p in within(plan, 120).patches] == [69, 40]
     assert within(plan, 120).kernels <= 120
     assert within(plan, 10).kernels == 66
 
@@ -179,7 +180,7 @@ def test_one_piece_goes_below_the_ladder(limit):
 
 def test_splitting_keeps_mass_ends_and_sides_of_jumps():
     whole = Stretch(0.0, 1.0, (0.0, 0.999), *_cells((0.2, 0.8)))
-    c = coordinate_of(whole, mixture((0.2, 1e-3), (0.8, 1e-3)))
+    c = axis_of(whole, mixture((0.2, 1e-3), (0.8, 1e-3)))
     left, right = split_stretch(whole, c)
     assert left.high == right.low
     assert 0.3 < left.high < 0.7
@@ -202,13 +203,13 @@ def _cells(places):
 @pytest.mark.parametrize(("place", "low", "high"), [(0.0, 0.05, 0.95), (1.0, 0.05, 0.95)])
 def test_a_lone_feature_is_split_off_on_its_wider_side(place, low, high):
     s = Stretch(0.0, 1.0, (0.0, 1.0), *_cells((place,)))
-    left, _ = split_stretch(s, coordinate_of(s, mixture((place, 1e-3))))
+    left, _ = split_stretch(s, axis_of(s, mixture((place, 1e-3))))
     assert low < left.high < high
 
 
 def test_without_features_it_is_split_near_the_middle():
     s = Stretch(0.0, 1.0, (0.0, 1.0), np.linspace(0, 1, 101), np.ones(100), np.zeros(100))
-    left, _ = split_stretch(s, coordinate_of(s, None))
+    left, _ = split_stretch(s, axis_of(s, None))
     assert 0.3 < left.high < 0.7
 
 
@@ -306,7 +307,7 @@ def test_parts_that_need_nothing_stay_as_they_are():
     plan = even(3)
     out = grown(plan, np.array([1.0, 1.5, 1.0]), 1e-8, checked(plan, 0.5), 8, False)
     assert out.parts[0] is not plan.parts[1]
-    assert [p.kernels for p in out.pieces] == [60, rung(90), 60]
+    assert [p.kernels for p in out.patches] == [60, rung(90), 60]
 
 
 def test_a_part_that_grows_too_large_is_split():
@@ -349,5 +350,5 @@ def test_features_are_added_where_places_are():
     out = with_features(plan, np.array([0.7]), np.array([1e-4]), 1e-8, 8)
     assert out.parts[0] is plan.parts[0]
     assert abs(out.parts[1].mixture.means[0, 0] - 0.7) < 1e-3
-    assert out.pieces[1].kernels >= 60
-    assert out.pieces[1].coordinate.components > 0
+    assert out.patches[1].kernels >= 60
+    assert out.patches[1].axis.components > 0

@@ -7,22 +7,25 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
+from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.line_patch import line_patch
 from sharpfront.estimate.cells import grid
-from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps, check_pieces
+from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps, check_line
+from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate
 from sharpfront.place.line.breakpoints import Cut
 from sharpfront.place.line.plan import Part, Plan, grown
 from sharpfront.place.line.subintervals import (
     Stretch,
+    axis_of,
     between_cuts,
-    coordinate_of,
     looked_again,
     mixture_of,
     refitted,
     split_stretch,
 )
 from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem
+from sharpfront.rows.line_rows import condition_blocks
 
 
 def even(cells):
@@ -34,13 +37,13 @@ def test_features_that_only_just_do_not_overlap_are_cut_apart():
     means, deviations = np.array([0.2733, 0.3091]), np.array([1.7e-3, 5.8e-4])
     mixture = Mixture([0.5, 0.5], means[:, None], (deviations**2)[:, None, None])
     stretch = even(400)
-    left, right = split_stretch(stretch, coordinate_of(stretch, mixture))
+    left, right = split_stretch(stretch, axis_of(stretch, mixture))
     assert 0.28 < left.high == right.low < 0.305
 
 
 def test_a_part_that_cannot_be_divided_does_not_grow_without_bound():
     stretch = even(10)
-    plan = Plan((Part(stretch, None, Piece(coordinate(0.0, 1.0), 172, (0.0, 1.0), 2)),))
+    plan = Plan((Part(stretch, None, line_patch(mixture_axis(0.0, 1.0), 172, (0.0, 1.0), 2)),))
     for _ in range(5):
         plan = grown(plan, np.array([1.8]), 1e-8, None, 8, refit=False)
     assert plan.kernels <= 180
@@ -147,7 +150,7 @@ def test_functions_are_sampled_beside_a_jump_and_not_on_it():
     own = sf.function(lambda x: np.where(x < 0.25, -1.0, np.where(x == 0.25, 7.0, 1.0)))
     problem = sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx - own(x), boundary=lambda u, x: u)
     state = Resolve().start(problem, 1e-8, 0)
-    (cut,), (left, right) = state.cuts, state.plan.pieces
+    (cut,), (left, right) = state.cuts, state.plan.patches
     assert left.inside[1] < cut.below
     assert right.inside[0] > cut.above
     assert sf.solve(problem).kernels < 100
@@ -160,11 +163,11 @@ def test_a_weight_that_the_rule_does_not_resolve_counts_as_a_miss(width, gap):
 
     condition = LinearCondition((IntegralTerm(weight),), 1.0)
     problem = LineProblem((0.0, 1.0), (0.0, 1.0), 1.0, (condition,))
-    basis = PiecewiseBasis((Piece(coordinate(0.0, 1.0), 33, (0.0, 1.0), 1),))
+    basis = LineBasis((line_patch(mixture_axis(0.0, 1.0), 33, (0.0, 1.0), 1),))
     gaps = _quadrature_gaps(problem, basis)
     assert gaps[0] < gap if gap else gaps[0] > 0.1
     weights, blocks = np.full(basis.size, 0.3), condition_blocks(problem, basis)
-    check = check_pieces(problem, basis, weights, blocks)
+    check = check_line(problem, basis, weights, blocks)
     plain = blocks[0].rhs[0] - blocks[0].matrix[0] @ weights
     misread = _misread_integrals(problem, basis, [weights])[0]
     expected = plain + misread + np.abs(check.values).max() * gaps[0]

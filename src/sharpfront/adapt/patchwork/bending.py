@@ -27,8 +27,9 @@ STARTS, STARTS_ACROSS, STEPS = 4, 4, 30
 DEPENDENT = 1e-9
 # Powers are looked at in pairs so far apart for how conditions change with them.
 SEPARATE = 1e-5
-# So much of a matrix that leaves something of every sum is added, so that others can be inverted.
-VANISHED, NO_SUM = 1e-15, np.exp(1j * np.outer(np.arange(4.0), np.arange(4.0)))
+# What conditions leave of a sum of terms counts as this share of the most that they leave of one:
+# at a power that is found there are sums of which they leave nothing.
+VANISHED = 1e-15
 
 
 def functions_of_plate(
@@ -140,8 +141,11 @@ class _Held:
         """
         now = self.every(s)
         slope = (self.every(s + SEPARATE) - self.every(s - SEPARATE)) / (2 * SEPARATE)
-        size = VANISHED * np.abs(now).max(axis=(1, 2))[:, None, None]
-        rates = np.linalg.eigvals(np.linalg.solve(now + size * NO_SUM, slope))
+        sums, left, terms = np.linalg.svd(now)
+        # Of z^1 free sides leave nothing at all.
+        left = np.maximum(left, VANISHED * np.maximum(left[:, :1], VANISHED))
+        inverse = (terms.conj().swapaxes(1, 2) / left[:, None, :]) @ sums.conj().swapaxes(1, 2)
+        rates = np.linalg.eigvals(inverse @ slope)
         fastest = np.abs(rates).argmax(axis=1, keepdims=True)
         rate = np.take_along_axis(rates, fastest, axis=1)[:, 0]
         slow = np.abs(rate) < 1.0 / most

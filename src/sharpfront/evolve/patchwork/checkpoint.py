@@ -14,13 +14,13 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.bases.radau import STAGES
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
 from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.geometry import Box
-from sharpfront.pieces.radau import STAGES
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution

@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError
@@ -26,7 +27,6 @@ from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.history import Known, TimeStep
-from sharpfront.pieces.radau import STAGES
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.tiling import tiling_of

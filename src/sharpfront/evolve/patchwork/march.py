@@ -11,6 +11,13 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import (
+    STAGES,
+    interpolation,
+    left_out,
+    left_out_of_stages,
+    stage_nodes,
+)
 from sharpfront.errors import EquationError, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
@@ -26,13 +33,6 @@ from sharpfront.evolve.patchwork.stages import (
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
 from sharpfront.geometry import Box
-from sharpfront.pieces.radau import (
-    STAGES,
-    interpolation,
-    left_out,
-    left_out_of_stages,
-    stage_nodes,
-)
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 

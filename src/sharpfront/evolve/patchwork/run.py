@@ -9,12 +9,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import interpolation
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.stages import PatchDiscrete, PatchFactors
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
-from sharpfront.pieces.radau import interpolation
 from sharpfront.place.patches.cuts import Cell
 
 

@@ -14,6 +14,14 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import (
+    STAGES,
+    diagonal,
+    differentiation,
+    interpolation,
+    interpolation_rate,
+    stage_nodes,
+)
 from sharpfront.equation.expression import TIME, Key
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.operator import Operator
@@ -24,14 +32,6 @@ from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.leastsquares.kept import FactoredTree
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.leastsquares.tree import TreeElimination
-from sharpfront.pieces.radau import (
-    STAGES,
-    diagonal,
-    differentiation,
-    interpolation,
-    interpolation_rate,
-    stage_nodes,
-)
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.neighbours import faces_of

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import interpolation, interpolation_rate, stage_nodes
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
 from sharpfront.evolve.plane.modes import moments_of_stages, quadrature, rates_of
 from sharpfront.pieces.plane.product import Orders, Product, line
-from sharpfront.pieces.radau import interpolation, interpolation_rate, stage_nodes
 from sharpfront.trust.between_stages import left_over, shares
 
 # More functions along each axis: this part of those that are there, and so many at least.

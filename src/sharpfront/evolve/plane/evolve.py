@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.ending import StuckError, stopped
@@ -36,7 +37,6 @@ from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
 from sharpfront.pieces.plane.moving import AxisMap
-from sharpfront.pieces.radau import STAGES
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, interpolation_rate, legendre, stage_nodes
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
@@ -25,7 +26,6 @@ from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.geometry import Domain
 from sharpfront.pieces.plane.product import Product
-from sharpfront.pieces.radau import STAGES, interpolation_rate, legendre, stage_nodes
 from sharpfront.trust.between_stages import between
 
 # Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.pieces.radau import differentiation, stage_nodes
+from sharpfront.bases.radau import differentiation, stage_nodes
 
 _REAL = 1e-9
 

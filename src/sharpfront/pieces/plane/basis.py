@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, interpolation, interpolation_rate
 from sharpfront.errors import BasisError
 from sharpfront.pieces.plane.metric import carried, physical
 from sharpfront.pieces.plane.moving import AxisMap, Jet, components
 from sharpfront.pieces.plane.product import Orders, Product
-from sharpfront.pieces.radau import STAGES, interpolation, interpolation_rate
 
 # Entries of one evaluation matrix: 16 MB of doubles.
 _MOST_ENTRIES = 2_000_000

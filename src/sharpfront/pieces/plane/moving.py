@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM
+from sharpfront.maps.mixture_axis import LOGARITHMIC, RADIUS, UNIFORM
 
 # Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
 _STEPS = 40

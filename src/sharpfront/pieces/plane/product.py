@@ -1,26 +1,39 @@
 """Products of kernels in the two coordinates, on Gauss's points of the unit square.
 
-u = sum_ij w_ij f_i(xi) g_j(eta) with the kept products of `pieces.axis`. On a grid in (xi, eta)
-sums over products are matrix products along one axis after the other, whatever the map from the
-square to the plane.
+u = sum_ij w_ij f_i(xi) g_j(eta) with the products that are kept. On a grid in (xi, eta) sums over
+products are matrix products along one axis after the other, whatever the map from the square to
+the plane.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.pieces.axis import Axis, axis_of_size, kept_products
-from sharpfront.pieces.coordinate import coordinate
-from sharpfront.pieces.tables import EvenKernels
+from sharpfront.bases.even_kernels import (
+    CUT,
+    GHOSTS,
+    POLYNOMIAL_DEGREE,
+    EvenKernels,
+    clustered,
+    plain_kernels,
+)
 
 # Gauss's points along an axis: so many for each function, and some more.
 POINTS, MORE = 1.5, 6
+# With fewer kernels than this the functions are like polynomials and rows are spaced like cosines,
+# so many for each function.
+FEW = 8
+FEW_ROWS = 1.35
+# Rows along an axis for each kernel, beside those at the ends; an even number of them, so that
+# none meets the middle, where formulas in 1/r have their pole.
+ROWS = 1.55
 Orders = tuple[int, int]
 
 
@@ -47,19 +60,48 @@ class Line:
         return np.asarray(np.linalg.pinv(root[:, None] * self.table[0], rcond=1e-13) * root)
 
 
+def _fitting_points(kernels: int) -> FloatArray:
+    """Return the positions along an axis at which combinations are made orthonormal."""
+    if kernels >= FEW:
+        return clustered(kernels, 2 * math.ceil(ROWS * kernels / 2))
+    count = 2 * math.ceil(FEW_ROWS * (kernels + 12) / 2)
+    return np.asarray(np.sin(0.5 * np.pi * np.arange(count) / (count - 1)) ** 2)
+
+
+def _smoothest(kernels: int, most: int) -> EvenKernels:
+    """Return so many combinations of kernels at most, the smoothest first."""
+    points = _fitting_points(kernels)
+    _, sigma, right = np.linalg.svd(plain_kernels(points, kernels), full_matrices=False)
+    keep = np.flatnonzero(sigma > CUT * sigma[0])[:most]
+    combine = right[keep].T / sigma[keep] * np.sqrt(len(points))
+    # With few functions kernels alone span what polynomials do.
+    return EvenKernels(kernels, np.pad(combine, ((POLYNOMIAL_DEGREE + 1, 0), (0, 0))))
+
+
 @lru_cache(maxsize=64)
-def _axis(size: int) -> Axis:
-    """Return an axis with exactly that many functions."""
-    axis = axis_of_size(coordinate(0.0, 1.0), size)
-    while axis.size < size:
-        axis = replace(axis, kernels=axis.kernels + 1)
-    return axis
+def _of_size(size: int) -> EvenKernels:
+    """Return exactly so many functions, of as few kernels as give them."""
+    kernels = max(2, size - GHOSTS - 4)
+    while (found := _smoothest(kernels, size)).size < size:
+        kernels += 1
+    return found
+
+
+@lru_cache(maxsize=64)
+def kept_products(shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the places of the products that are kept in the block of all products of two axes.
+
+    Those with (k / K)^2 + (l / L)^2 < 1, k and l the numbers of the functions: the corner of the
+    block buys the fewest digits.
+    """
+    first, second = ((np.arange(count) / count) ** 2 for count in shape)
+    return np.flatnonzero((first[:, None] + second).ravel() < 1.0 - 1e-12)
 
 
 @lru_cache(maxsize=32)
 def line(size: int) -> Line:
     """Return the line with that many functions."""
-    functions = _axis(size).functions
+    functions = _of_size(size)
     nodes, weights = np.polynomial.legendre.leggauss(int(POINTS * size) + MORE)
     points = 0.5 * (1.0 + nodes)
     return Line(functions, points, 0.5 * weights, functions.table(points, 2).values)

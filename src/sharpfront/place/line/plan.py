@@ -1,4 +1,4 @@
-"""How many kernels where: pieces made from stretches, and how they grow."""
+"""How many kernels where: patches made from stretches, and how they grow."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.even_kernels import checking_middles, even_kernels
+from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.line_patch import LinePatch, line_patch
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
+from sharpfront.maps import MixtureAxis, mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Coordinate, Piece, PiecewiseBasis, condition_blocks, coordinate
-from sharpfront.pieces.tables import checking_middles, even_kernels
 from sharpfront.place.line.subintervals import (
     FEWEST_CELLS,
     Stretch,
-    coordinate_of,
+    axis_of,
     features,
     looked_again,
     mixture_of,
@@ -29,6 +31,7 @@ from sharpfront.place.line.subintervals import (
     with_places,
 )
 from sharpfront.problem.line_problem import LinearCondition, LineProblem
+from sharpfront.rows.line_rows import condition_blocks
 
 # Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
 LADDER = 1.2
@@ -50,11 +53,11 @@ REFIT_GROWTH = 1.4
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A stretch, the mixture fitted to it, and the piece made of both."""
+    """A stretch, the mixture fitted to it, and the patch made of both."""
 
     stretch: Stretch
     mixture: Mixture | None
-    piece: Piece
+    patch: LinePatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +67,19 @@ class Plan:
     parts: tuple[Part, ...]
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The pieces."""
-        return tuple(part.piece for part in self.parts)
+    def patches(self) -> tuple[LinePatch, ...]:
+        """The patches."""
+        return tuple(part.patch for part in self.parts)
 
     @cached_property
     def kernels(self) -> int:
-        """The number of kernels of all pieces."""
-        return sum(part.piece.kernels for part in self.parts)
+        """The number of kernels of all patches."""
+        return sum(part.patch.kernels for part in self.parts)
 
     @cached_property
-    def basis(self) -> PiecewiseBasis:
-        """The pieces as a basis."""
-        return PiecewiseBasis(self.pieces, self.mixture)
+    def basis(self) -> LineBasis:
+        """The patches as a basis."""
+        return LineBasis(self.patches)
 
     def conditions(self, problem: LineProblem) -> list[Block]:
         """Return the unscaled rows of a problem's conditions, made once for all iterates."""
@@ -110,7 +113,7 @@ def rung(kernels: float) -> int:
     return round(40.0 * LADDER**step)
 
 
-def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
+def start_number(stretch: Stretch, c: MixtureAxis, tol: float) -> int:
     """Return the kernels of a first solve, before anything is known but what was discovered.
 
     A few for the smooth part, for each feature some and more for every decade between its scale and
@@ -135,17 +138,17 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
         stretch = queue.pop(0)
         small = len(stretch.mass) <= FEWEST_CELLS
         mixture = mixture_of(stretch, total, components + 1)
-        c = coordinate_of(stretch, mixture)
+        c = axis_of(stretch, mixture)
         if c.components > components and (small or len(features(c)[0]) == 1):
             # There is nothing to split between: the same feature with fewer components.
             mixture = mixture_of(stretch, total, components)
-            c = coordinate_of(stretch, mixture)
+            c = axis_of(stretch, mixture)
         kernels = start_number(stretch, c, tol)
         crowded = c.components > components or kernels > PIECE_KERNELS
         if crowded and not small:
             queue = [*split_stretch(stretch, c), *queue]
         else:
-            done.append(Part(stretch, mixture, Piece(c, kernels, stretch.inside, order)))
+            done.append(Part(stretch, mixture, line_patch(c, kernels, stretch.inside, order)))
     return Plan(tuple(done))
 
 
@@ -155,7 +158,8 @@ def even_plan(interval: tuple[float, float], order: int, max_kernels: int) -> Pl
     nothing = np.zeros(FEWEST_CELLS)
     stretch = Stretch(*interval, interval, edges, nothing, nothing)
     kernels = min(rung(60), max_kernels)
-    return Plan((Part(stretch, None, Piece(coordinate(*interval), kernels, interval, order)),))
+    patch = line_patch(mixture_axis(*interval), kernels, interval, order)
+    return Plan((Part(stretch, None, patch),))
 
 
 def within(plan: Plan, max_kernels: int) -> Plan:
@@ -168,16 +172,16 @@ def within(plan: Plan, max_kernels: int) -> Plan:
     if len(plan.parts) == 1 and max_kernels < rung(0.0):
         return Plan((_resized(plan.parts[0], max_kernels),))
     share = max_kernels / plan.kernels / LADDER
-    return Plan(tuple(_resized(part, rung(part.piece.kernels * share)) for part in plan.parts))
+    return Plan(tuple(_resized(part, rung(part.patch.kernels * share)) for part in plan.parts))
 
 
 def finer(plan: Plan) -> Plan:
     """Return the plan with as many more kernels in every part as a step may add."""
-    return Plan(tuple(_resized(p, rung(GROWTH * p.piece.kernels)) for p in plan.parts))
+    return Plan(tuple(_resized(p, rung(GROWTH * p.patch.kernels)) for p in plan.parts))
 
 
 def _resized(part: Part, kernels: int) -> Part:
-    return replace(part, piece=replace(part.piece, kernels=kernels))
+    return replace(part, patch=replace(part.patch, functions=(kernels,)))
 
 
 def grown(
@@ -190,13 +194,13 @@ def grown(
     """
     parts: list[Part] = []
     for part, factor in zip(plan.parts, growth, strict=True):
-        old = part.piece.kernels
+        old = part.patch.kernels
         kernels = max(rung(old * factor), rung(old * 1.1)) if factor > 1.0 else old
         if factor > 1.0 and refit:
             seen = looked_again(part.stretch, check)
             part = _placed(part, seen, refitted(seen, components))
             kernels = max(kernels, rung(old * REFIT_GROWTH))
-        most = _most(part.piece.coordinate)
+        most = _most(part.patch.axis)
         if kernels <= most or _indivisible(part.stretch):
             # What cannot be divided stays at its limit: its QR would cost the cube of more.
             parts.append(_resized(part, min(kernels, max(rung(most / LADDER), old))))
@@ -206,7 +210,7 @@ def grown(
 
 
 def _placed(part: Part, stretch: Stretch, mixture: Mixture | None) -> Part:
-    return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
+    return Part(stretch, mixture, replace(part.patch, maps=(axis_of(stretch, mixture),)))
 
 
 def with_features(
@@ -220,13 +224,13 @@ def with_features(
         if own.any():
             told = with_places(stretch, places[own], widths[own])
             part = _placed(part, told, mixture_of(told, told.total, components))
-            least = start_number(part.stretch, part.piece.coordinate, tol)
-            part = _resized(part, max(part.piece.kernels, least))
+            least = start_number(part.stretch, part.patch.axis, tol)
+            part = _resized(part, max(part.patch.kernels, least))
         parts.append(part)
     return Plan(tuple(parts))
 
 
-def _most(c: Coordinate) -> float:
+def _most(c: MixtureAxis) -> float:
     """Return the kernels a piece may hold: twice as many around a single feature."""
     return PIECE_KERNELS * (2.1 if 0 < sides(c) <= 2 else 1.02)
 
@@ -238,14 +242,14 @@ def _indivisible(stretch: Stretch) -> bool:
 
 def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components: int) -> list[Part]:
     """Return the two halves of a part, each with its mixture fitted anew."""
-    piece, out = part.piece, []
-    ratio = kernels / start_number(part.stretch, piece.coordinate, tol)
-    for half in split_stretch(part.stretch, piece.coordinate):
+    patch, out = part.patch, []
+    ratio = kernels / start_number(part.stretch, patch.axis, tol)
+    for half in split_stretch(part.stretch, patch.axis):
         seen = looked_again(half, check)
         mixture = refitted(seen, components)
-        c = coordinate_of(seen, mixture)
+        c = axis_of(seen, mixture)
         number = min(rung(ratio * start_number(seen, c, tol)), rung(_most(c) / LADDER))
-        out.append(Part(seen, mixture, Piece(c, number, seen.inside, piece.order)))
+        out.append(Part(seen, mixture, line_patch(c, number, seen.inside, patch.order)))
     return out
 
 
@@ -275,7 +279,7 @@ def wanted_growth(
     # One rung more costs less than another solve, which half a digit too few would take.
     squared = np.clip(-math.log10(0.2 * tol) / digits, 1.0, GROWTH) ** 2
     # What takes more than a part should hold is to be fitted in other coordinates.
-    squared = np.minimum(squared, [PIECE_KERNELS / p.kernels for p in plan.pieces])
+    squared = np.minimum(squared, [PIECE_KERNELS / p.kernels for p in plan.patches])
     at_end = np.logical_and(_left_at_ends(plan, check), digits > SETTLED)
     wanted = np.where(at_end, np.maximum(wanted, squared), wanted)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
@@ -285,7 +289,7 @@ def _left_at_ends(plan: Plan, check: ErrorCheck) -> list[bool]:
     """Tell of each part whether half its kernels would leave the most of u at an end of it."""
     out, stop = [], 0
     for part in plan.parts:
-        s, basis = _fewer(part.piece.kernels)
+        s, basis = _fewer(part.patch.kernels)
         start, stop = stop, stop + len(s)
         u = check.values[start:stop]
         left = np.abs(u - basis @ (u @ basis))
@@ -308,7 +312,7 @@ def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
     Many parts are taken in MANY groups of distant ones, each answering for the error inside itself.
     """
     count = len(plan.parts)
-    lows = np.array([p.piece.coordinate.low for p in plan.parts[1:]])
+    lows = np.array([p.patch.axis.low for p in plan.parts[1:]])
     home = np.searchsorted(lows, check.grid.middles)
     starts = np.searchsorted(home, np.arange(count))
     zero, shares = np.zeros(len(check.misses)), np.zeros(count)

@@ -12,9 +12,9 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import Grid
 from sharpfront.estimate.line_error import ErrorCheck
+from sharpfront.maps import MixtureAxis, mixture_axis
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.mixture.model import made
-from sharpfront.pieces import Coordinate, coordinate
 from sharpfront.place.line.breakpoints import Cut
 from sharpfront.place.line.discover import (
     Discovery,
@@ -146,12 +146,12 @@ def refitted(stretch: Stretch, components: int) -> Mixture | None:
     return made(weights / np.add.reduce(weights), found.means[heavy], found.covariances[heavy])
 
 
-def coordinate_of(stretch: Stretch, mixture: Mixture | None) -> Coordinate:
+def axis_of(stretch: Stretch, mixture: Mixture | None) -> MixtureAxis:
     """Return the coordinate in which the stretch's kernels are even."""
-    return coordinate(stretch.low, stretch.high, mixture)
+    return mixture_axis(stretch.low, stretch.high, mixture)
 
 
-def features(c: Coordinate, reach: float = REACH) -> tuple[list[float], list[float]]:
+def features(c: MixtureAxis, reach: float = REACH) -> tuple[list[float], list[float]]:
     """Return begin and end of each group of components that lie within reach of each other."""
     centres, scales = (c.anchor + c.offset).tolist(), c.scale.tolist()
     begins: list[float] = []
@@ -166,12 +166,12 @@ def features(c: Coordinate, reach: float = REACH) -> tuple[list[float], list[flo
     return begins, ends
 
 
-def sides(c: Coordinate) -> int:
+def sides(c: MixtureAxis) -> int:
     """Return the number of sides of features: two for a front, one for a layer at an end."""
     return sum(count for count, _ in sides_and_decades(c))
 
 
-def sides_and_decades(c: Coordinate) -> list[tuple[int, float]]:
+def sides_and_decades(c: MixtureAxis) -> list[tuple[int, float]]:
     """Return for each feature its sides inside the stretch, and the decades of scale they grade.
 
     The decades lie between the smallest scale of the feature's components and the stretch.
@@ -187,7 +187,7 @@ def sides_and_decades(c: Coordinate) -> list[tuple[int, float]]:
     return out
 
 
-def split_stretch(stretch: Stretch, c: Coordinate) -> tuple[Stretch, Stretch]:
+def split_stretch(stretch: Stretch, c: MixtureAxis) -> tuple[Stretch, Stretch]:
     """Return two stretches, cut between two features if there are two, else in a wide cell."""
     at = _between_features(stretch, c) if c.components else _wide_place(stretch)
     margin = 1e-6 * (stretch.high - stretch.low)
@@ -202,7 +202,7 @@ def split_stretch(stretch: Stretch, c: Coordinate) -> tuple[Stretch, Stretch]:
     return left, Stretch(at, stretch.high, (at, last), edges[cut:], mass[cut:], swings[cut:])
 
 
-def _between_features(stretch: Stretch, c: Coordinate) -> float:
+def _between_features(stretch: Stretch, c: MixtureAxis) -> float:
     """Return a place between the two middle features, or between a lone one and the farther end.
 
     About halfway in kernels, and in the widest cell there: a feature that the mixture has no

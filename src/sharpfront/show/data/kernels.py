@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
+from sharpfront.bases.even_kernels import WIDTH
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import tables
 from sharpfront.pieces.plane.basis import PlaneInTime, placed
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.show.data.section import Section
@@ -134,7 +134,7 @@ def _products_at(basis: PlaneInTime, t: float) -> Kernels:
     moment = np.full(x.shape, tau)
     first, second = piece.maps[0].jet(x, y, moment), piece.maps[1].jet(y, x, moment)
     slopes = np.stack([np.stack([first.x, first.y]), np.stack([second.y, second.x])])
-    inverse = np.linalg.inv(np.moveaxis(slopes, 2, 0)) * (tables.WIDTH / np.array(counts))
+    inverse = np.linalg.inv(np.moveaxis(slopes, 2, 0)) * (WIDTH / np.array(counts))
     order = list(piece.axes)
     back = inverse[:, np.argsort(order)]
     return Kernels(placed(x, y, piece.axes), back @ np.swapaxes(back, 1, 2))

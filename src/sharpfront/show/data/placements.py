@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.line_patch import line_patch
+from sharpfront.maps import mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import PiecewiseBasis
-from sharpfront.pieces.axis import Axis
-from sharpfront.pieces.coordinate import coordinate
 from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of
 from sharpfront.show.data.snapshot import mixture_in_time, mixture_of, step_at
 
@@ -79,15 +79,16 @@ def solves(solution: Any) -> tuple[list[Placement], int]:
 def _followed(solution: Any, record: Any) -> dict[str, Kernels]:
     """Return kernels on the line as a record's mixture spreads them."""
     bases = solution.approximation.bases
-    if len(bases) > 1 or not isinstance(next(iter(bases.values())), PiecewiseBasis):
+    if len(bases) > 1 or not isinstance(next(iter(bases.values())), LineBasis):
         return {}
     return {solution.unknowns[0]: spread(record.mixture, record.kernels, solution.domain.bounds)}
 
 
 def spread(mixture: Mixture | None, count: int, bounds: FloatArray) -> Kernels:
     """Return kernels on the line, even in the coordinate of a mixture."""
-    along = Axis(coordinate(float(bounds[0, 0]), float(bounds[1, 0]), mixture), count)
-    return Kernels(along.centres[:, None], along.deviations[:, None, None] ** 2)
+    low, high = (float(end) for end in bounds[:, 0])
+    basis = LineBasis((line_patch(mixture_axis(low, high, mixture), count, (low, high), 2),))
+    return Kernels(basis.centres, basis.covariances)
 
 
 def moments(solution: Any) -> FloatArray:

@@ -21,7 +21,6 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Strip
-from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.show.data.grid import graded_axis
@@ -42,9 +41,7 @@ def line_edges(approximation: Approximation, domain: Domain, t: float | None) ->
     for basis in approximation.bases.values():
         moved = None if t is None else kernels_at(basis, t)
         parts.append(centres_of(basis)[:, 0] if moved is None else moved.centres[:, 0])
-        if isinstance(basis, PiecewiseBasis):
-            parts.append(np.array([piece.coordinate.low for piece in basis.pieces]))
-        elif isinstance(basis, PatchworkBasis):
+        if isinstance(basis, PatchworkBasis):
             parts.append(np.array([patch.low[0] for patch in basis.patches]))
         elif isinstance(basis, SlabBasis) and t is not None and not basis.slab_at(t).frame.ring:
             parts.append(np.asarray(basis.slab_at(t).at(t).nodes))

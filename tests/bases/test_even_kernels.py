@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from sharpfront.pieces import tables
+from sharpfront.bases import even_kernels as tables
 
 SIZES = [4, 12, 50, 120]
 
@@ -167,7 +167,7 @@ def test_smooth_functions_and_their_derivatives_are_represented(f, d1, d2):
         lambda n: tables.every_point(n)[0],
         lambda n: tables.fitting_table(n, 2),
         lambda n: tables.checking_table(n, 2),
-        lambda n: tables.end_table(n, 2),
+        lambda n: tables.table_at_ends(n, 2),
         lambda n: tables.quadrature_table(n, 2)[0],
     ],
 )
@@ -223,7 +223,7 @@ def test_tables_are_at_their_points(kernels):
     for table, points in [
         (tables.fitting_table(kernels, 1), tables.fitting_points(kernels)),
         (tables.checking_table(kernels, 1), tables.checking_middles(kernels)),
-        (tables.end_table(kernels, 1), np.array([0.0, 1.0])),
+        (tables.table_at_ends(kernels, 1), np.array([0.0, 1.0])),
     ]:
         np.testing.assert_array_equal(table.points, points)
         np.testing.assert_array_equal(table.values, even.table(points, 1).values)
@@ -249,7 +249,7 @@ def test_quadrature_is_exact_for_smooth_functions(f, integral):
 def test_quadrature_integrates_the_kernels_themselves(kernels):
     """The integral of a derivative is the difference of the ends."""
     table, weights = tables.quadrature_table(kernels, 2)
-    ends = tables.end_table(kernels, 2).values
+    ends = tables.table_at_ends(kernels, 2).values
     # The last combinations of kernels oscillate too fast to be anything but rounding.
     strong = slice(tables.even_kernels(kernels).size // 2)
     for k in (1, 2):
@@ -273,3 +273,18 @@ def test_functions_are_the_same_whichever_signs_a_decomposition_has(kernels, mon
     monkeypatch.setattr(np.linalg, "svd", turned)
     again = tables.even_kernels.__wrapped__(kernels).combine
     np.testing.assert_array_equal(again, usual)
+
+
+def test_sums_at_many_points_are_made_part_by_part(monkeypatch):
+    functions = tables.even_kernels(20)
+    s, weights = np.linspace(0, 1, 500), 0.5 ** np.arange(functions.size)
+    whole = functions.sums(s, weights, 2)
+    seen = []
+    plain = tables.EvenKernels._plain
+    monkeypatch.setattr(tables, "GAUSSIANS_AT_ONCE", 1000)
+    monkeypatch.setattr(
+        tables.EvenKernels, "_plain", lambda f, at, k: seen.append(len(at)) or plain(f, at, k)
+    )
+    np.testing.assert_allclose(functions.sums(s, weights, 2), whole, rtol=1e-12)
+    assert sum(seen) == 500
+    assert max(seen) * len(functions.combine) <= 1000

@@ -3,18 +3,12 @@
 import numpy as np
 import pytest
 
+from sharpfront.bases import even_kernels as tables
+from sharpfront.bases.line_patch import line_patch
+from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Piece, coordinate, tables
-from sharpfront.pieces.piece import (
-    derivative_rows,
-    end_rows,
-    evaluate,
-    integral_row,
-    integrated_weight,
-    operator_rows,
-    term_row,
-)
 from sharpfront.problem.line_problem import IntegralTerm, LineProblem, Term
+from sharpfront.rows.line_rows import integral_row, integrated_weight, operator_rows, term_row
 
 WIDTHS = [1.0, 1e-3, 1e-8]
 ORDERS = [1, 2, 3, 4, 5, 6]
@@ -24,7 +18,7 @@ def piece(eps=1e-3, order=2, kernels=None, low=0.0, high=1.0):
     """Kernels for a layer of width eps at the right end; no more than needed, for rounding."""
     kernels = kernels or (80 if eps < 1 else 16)
     mixture = None if eps >= 1 else Mixture(np.ones(1), np.array([high]), np.array([eps**2]))
-    return Piece(coordinate(low, high, mixture), kernels, (low, high), order)
+    return line_patch(mixture_axis(low, high, mixture), kernels, (low, high), order)
 
 
 def layer(points, high, eps, order):
@@ -36,11 +30,11 @@ def layer(points, high, eps, order):
 def fitted(p, eps):
     """Weights of exp((x - high) / eps): u by its values, W by those of u^(m-2) / xi'^(m-2)."""
     table, points = tables.fitting_table(p.kernels, 2), p.places.rows
-    high = p.coordinate.high
+    high = p.axis.high
     fields = [layer(points, high, eps, 0)]
     if p.fields == 2:
         low = p.order - 2
-        slope = p.coordinate.derivatives(points, 1)[0]
+        slope = p.axis.derivatives(points, 1)[0]
         fields.append(layer(points, high, eps, low) / slope**low)
     # The functions are orthonormal on the fitting points.
     return np.concatenate([np.linalg.lstsq(table.values[0], f, rcond=None)[0] for f in fields])
@@ -65,7 +59,7 @@ def test_all_derivatives_of_a_layer(eps, order):
     table = tables.checking_table(p.kernels, 4)
     for j in range(highest(p) + 1):
         expected = layer(points, 1.0, eps, j)
-        by_rows = derivative_rows(p, table, points, j) @ weights
+        by_rows = p.derivative_rows(table, points, j) @ weights
         assert np.abs(by_rows - expected).max() * eps**j < tolerance(p, j), j
 
 
@@ -75,11 +69,11 @@ def test_evaluation_is_rows_times_weights(eps, order):
     p = piece(eps, order)
     weights = fitted(p, eps)
     x = np.concatenate([np.linspace(0, 1, 41), 1 - eps * np.geomspace(1e-3, 1, 20)])
-    points = p.coordinate.nearest(x)
-    table = tables.even_kernels(p.kernels).table(p.coordinate.xi(points), 4)
+    points = p.axis.nearest(x)
+    table = tables.even_kernels(p.kernels).table(p.axis.xi(points), 4)
     for j in range(highest(p) + 1):
-        rows = derivative_rows(p, table, points, j) @ weights
-        got = evaluate(p, weights, x, j)
+        rows = p.derivative_rows(table, points, j) @ weights
+        got = p.several(weights, x, [j])[0]
         assert got.shape == x.shape
         assert np.abs(got - rows).max() * eps**j < tolerance(p, j)
         assert np.abs(got - layer(points, 1.0, eps, j)).max() * eps**j < tolerance(p, j)
@@ -91,8 +85,8 @@ def test_derivatives_are_those_of_the_values():
     weights = np.random.default_rng(0).standard_normal(p.size) * 2.0 ** -np.arange(p.size)
     x, h = np.linspace(0.02, 0.98, 49), 1e-5
     for j in range(3):
-        difference = evaluate(p, weights, x + h, j) - evaluate(p, weights, x - h, j)
-        slope = evaluate(p, weights, x, j + 1)
+        difference = p.several(weights, x + h, [j])[0] - p.several(weights, x - h, [j])[0]
+        slope = p.several(weights, x, [j + 1])[0]
         np.testing.assert_allclose(difference / (2 * h), slope, atol=3e-5 * np.abs(slope).max())
 
 
@@ -103,9 +97,9 @@ def test_end_rows_are_the_rows_at_the_ends(eps, order):
     weights = fitted(p, eps)
     table = tables.even_kernels(p.kernels).table(np.array([0.0, 1.0]), 4)
     for j in range(order + 1):
-        rows = end_rows(p, j)
+        rows = p.end_rows(j)
         assert rows.shape == (2, p.size)
-        np.testing.assert_array_equal(rows, derivative_rows(p, table, p.coordinate.ends, j))
+        np.testing.assert_array_equal(rows, p.derivative_rows(table, p.axis.ends, j))
         expected = [np.exp(-1 / eps) / eps**j, 1 / eps**j]
         assert np.abs(rows @ weights - expected).max() * eps**j < 30 * tolerance(p, j)
 
@@ -115,8 +109,8 @@ def test_a_term_is_a_row_at_its_point(order):
     p = piece(1e-3, order)
     weights = fitted(p, 1e-3)
     for j in range(order + 1):
-        np.testing.assert_array_equal(term_row(p, Term(0.0, j, 5.0)), end_rows(p, j)[0])
-        np.testing.assert_array_equal(term_row(p, Term(1.0, j)), end_rows(p, j)[1])
+        np.testing.assert_array_equal(term_row(p, Term(0.0, j, 5.0)), p.end_rows(j)[0])
+        np.testing.assert_array_equal(term_row(p, Term(1.0, j)), p.end_rows(j)[1])
         for x in (0.3, 0.9995):
             expected = np.exp((x - 1) / 1e-3) * 1e3**j
             got = term_row(p, Term(x, j)) @ weights
@@ -129,7 +123,7 @@ def test_columns_of_two_fields(order):
     p = piece(1e-2, order)
     assert (p.fields, p.size) == (2, 2 * p.width)
     for j in range(order + 1):
-        row = end_rows(p, j)
+        row = p.end_rows(j)
         empty, full = (p.width, 0) if j < order - 2 else (0, p.width)
         assert not np.any(row[:, empty : empty + p.width])
         assert np.any(row[:, full : full + p.width])
@@ -207,9 +201,9 @@ def test_integral_of_a_polynomial_whatever_the_coordinate(eps, power):
 
 
 def test_functions_are_sampled_on_their_own_side_of_a_jump():
-    c = coordinate(0.0, 1.0)
+    c = mixture_axis(0.0, 1.0)
     inner = np.nextafter(1.0, 0.0)
-    p = Piece(c, 12, (0.0, inner), 2)
+    p = line_patch(c, 12, (0.0, inner), 2)
 
     def step(x):
         return np.where(x < 1.0, 1.0, 100.0)
@@ -219,21 +213,21 @@ def test_functions_are_sampled_on_their_own_side_of_a_jump():
     assert np.all(data[0] == 1)
     assert np.all(data[-1] == 1)
     assert p.places.nodes.x[-1] == 1.0
-    plain = integral_row(Piece(c, 12, (0.0, 1.0), 2), IntegralTerm())
+    plain = integral_row(line_patch(c, 12, (0.0, 1.0), 2), IntegralTerm())
     np.testing.assert_allclose(integral_row(p, IntegralTerm(step)), plain, atol=1e-13)
 
 
 def test_integrals_stay_on_their_own_side_of_a_jump():
     """Points of a layer at the jump are so near to it that their positions round to it."""
-    narrow = piece(1e-15).coordinate
+    narrow = piece(1e-15).axis
     inner = np.nextafter(1.0, 0.0)
 
     def step(x):
         return np.where(x < 1.0, 1.0, 100.0)
 
-    plain = integral_row(Piece(narrow, 40, (0.0, 1.0), 2), IntegralTerm())
+    plain = integral_row(line_patch(narrow, 40, (0.0, 1.0), 2), IntegralTerm())
     assert np.any(narrow.invert(tables.quadrature_table(40, 2)[0].points).x == 1.0)
-    got = integral_row(Piece(narrow, 40, (0.0, inner), 2), IntegralTerm(step))
+    got = integral_row(line_patch(narrow, 40, (0.0, inner), 2), IntegralTerm(step))
     np.testing.assert_array_equal(got, plain)
 
 
@@ -247,14 +241,14 @@ def test_integrals_follow_components_of_several_widths(kernels, factor):
         (factor * np.array([3e-5, 1.2e-4, 3e-5, 3.4e-4])) ** 2,
     )
     length = integrated_weight(
-        Piece(coordinate(0.7, 1.0, crowded), kernels, (0.7, 1.0), 2), IntegralTerm()
+        line_patch(mixture_axis(0.7, 1.0, crowded), kernels, (0.7, 1.0), 2), IntegralTerm()
     )
     assert length == pytest.approx(0.3, rel=1e-13)
 
 
 def test_places_are_the_tables_points_in_x():
     p = piece(1e-5, kernels=20)
-    c = p.coordinate
+    c = p.axis
     for points, s in [
         (p.places.rows, tables.fitting_points(20)),
         (p.places.nodes, tables.checking_nodes(20)),

@@ -25,13 +25,15 @@ GHOSTS = 12
 CUT = 1e-14
 # Polynomials up to this degree stand beside the kernels, whose sums hold a constant to 1e-14 but
 # its second derivative only to 3e-9: over a window of width w that is 3e-9 / w of slope.
-DEGREE = 3
+POLYNOMIAL_DEGREE = 3
 # Extra rows in the last three spacings at each end.
 CLUSTER = 8
 # Kernels are zero beyond this many widths: denormals make LAPACK crawl. What is cut off is a jump
 # of the slope that no row sees, and a feature of width w makes it 1/w times larger: with 8.5 the
 # error it made was 1e-14 / w, a few times what the error equation saw.
 REACH = 13.0
+# Entries of a table that are made at a time: what fits into a cache takes half the time.
+GAUSSIANS_AT_ONCE = 100_000
 # Checking nodes are multiples of this part of a spacing.
 _FINEST = 120
 
@@ -57,7 +59,7 @@ class EvenKernels:
     """N Gaussians even on [0, 1], polynomials, and K combinations that carry information."""
 
     kernels: int  # N
-    combine: FloatArray  # of polynomials and kernels, (DEGREE + 1 + N + 2 GHOSTS, K)
+    combine: FloatArray  # of polynomials and kernels, (POLYNOMIAL_DEGREE + 1 + N + 2 GHOSTS, K)
 
     @property
     def size(self) -> int:
@@ -73,7 +75,9 @@ class EvenKernels:
     def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""
         plain = self.combine @ weights
-        return np.stack([g @ plain for g in self._plain(s, order)])
+        parts = np.array_split(s, 1 + len(s) * len(plain) // GAUSSIANS_AT_ONCE)
+        sums = [np.stack([g @ plain for g in self._plain(part, order)]) for part in parts]
+        return sums[0] if len(sums) == 1 else np.concatenate(sums, axis=1)
 
     def _plain(self, s: FloatArray, order: int) -> list[FloatArray]:
         scale = self.kernels / WIDTH
@@ -83,7 +87,7 @@ class EvenKernels:
 
 
 def _polynomials(s: FloatArray, order: int) -> list[FloatArray]:
-    """Return the derivatives of Legendre's polynomials on [0, 1] up to DEGREE, (n, DEGREE + 1)."""
+    """Return the derivatives of Legendre's first four polynomials on [0, 1], (n, 4) each."""
     z = 2.0 * s - 1.0
     half, one, none = 0.5 * z, np.ones_like(z), np.zeros_like(z)
     rows = [
@@ -178,7 +182,7 @@ def even_kernels(kernels: int) -> EvenKernels:
     # LAPACK may choose either sign, and files hold weights: signs are those of one fixed sum.
     own = own * np.sign(np.cos(np.arange(len(own))) @ own)
     taken = -inverse @ ((shadow + again) @ own)
-    nothing = np.zeros((len(own), DEGREE + 1))
+    nothing = np.zeros((len(own), POLYNOMIAL_DEGREE + 1))
     combine = np.block([[inverse, taken], [nothing, own]])
     return EvenKernels(kernels, combine * np.sqrt(len(points)))
 
@@ -196,7 +200,7 @@ def checking_table(kernels: int, order: int) -> Table:
 
 
 @lru_cache(maxsize=128)
-def end_table(kernels: int, order: int) -> Table:
+def table_at_ends(kernels: int, order: int) -> Table:
     """Return the functions at both ends."""
     return even_kernels(kernels).table(np.array([0.0, 1.0]), order)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sharpfront.pieces.radau import (
+from sharpfront.bases.radau import (
     STAGES,
     all_nodes,
     differentiation,

@@ -5,21 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
+from sharpfront.bases import even_kernels as tables
+from sharpfront.bases.line_basis import LineBasis, restore_line
+from sharpfront.bases.line_patch import line_patch
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.leastsquares import Blocked
+from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import (
-    Piece,
-    PiecewiseBasis,
-    condition_blocks,
-    coordinate,
-    piece_system,
-    restore_pieces,
-    tables,
-)
-from sharpfront.pieces.piece import end_rows, operator_rows
-from sharpfront.pieces.system import HEAVY
 from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
+from sharpfront.rows.line_rows import HEAVY, condition_blocks, line_system, operator_rows
 
 EDGES = [(0.0, 0.4), (0.4, 0.7), (0.7, 1.0)]
 
@@ -31,20 +25,19 @@ def basis(order=2, kernels=(20, 30, 40), eps=1e-4):
         Mixture(np.array([0.3, 0.7]), np.array([0.5, 0.55]), np.array([1e-4, 1e-6])),
         Mixture(np.ones(1), np.ones(1), np.array([eps**2])),
     ]
-    return PiecewiseBasis(
+    return LineBasis(
         tuple(
-            Piece(coordinate(low, high, m), n, (low, high), order)
+            line_patch(mixture_axis(low, high, m), n, (low, high), order)
             for (low, high), m, n in zip(EDGES, mixtures, kernels, strict=True)
-        ),
-        mixtures[2],
+        )
     )
 
 
 def some_weights(b, seed=0):
     """Smooth enough that the fourth derivative is not only rounding."""
     rng = np.random.default_rng(seed)
-    parts = [rng.standard_normal(p.width) * 2.0 ** -np.arange(p.width) for p in b.pieces]
-    return np.concatenate([np.tile(part, b.pieces[0].fields) for part in parts])
+    parts = [rng.standard_normal(p.width) * 2.0 ** -np.arange(p.width) for p in b.patches]
+    return np.concatenate([np.tile(part, b.patches[0].fields) for part in parts])
 
 
 POINTS = np.concatenate([np.linspace(0, 1, 57), [0.4, 0.7, 0.39999, 0.70001, 0.999995]])[:, None]
@@ -81,8 +74,8 @@ def test_edges_belong_to_the_piece_on_their_right():
     weights = some_weights(b)
     parts = [weights[i:j] for i, j in zip(b.edges[:-1], b.edges[1:], strict=True)]
     at = b.values(weights, np.array([[0.0], [0.4], [0.7], [1.0]]), (1,))
-    expected = [end_rows(b.pieces[i], 1)[side] @ parts[i] for i, side in [(0, 0), (1, 0), (2, 0)]]
-    expected.append(end_rows(b.pieces[2], 1)[1] @ parts[2])
+    expected = [b.patches[i].end_rows(1)[side] @ parts[i] for i, side in [(0, 0), (1, 0), (2, 0)]]
+    expected.append(b.patches[2].end_rows(1)[1] @ parts[2])
     np.testing.assert_allclose(at, expected, rtol=1e-9)
 
 
@@ -111,7 +104,7 @@ def test_a_derivative_beyond_the_highest_is_refused_with_advice(order, most):
 def test_counts_and_centres():
     b = basis()
     assert (b.dimension, b.kernels) == (1, 90)
-    widths = [p.size for p in b.pieces]
+    widths = [p.size for p in b.patches]
     assert b.edges == (0, widths[0], widths[0] + widths[1], sum(widths))
     assert b.size == sum(widths)
     centres = b.centres[:, 0]
@@ -127,13 +120,13 @@ def test_state_and_restore_give_the_same_bits(order):
     b = basis(order)
     state = b.state()
     assert state["type"] == "pieces"
-    again = restore_pieces({k: np.asarray(v) if k != "type" else v for k, v in state.items()})
+    again = restore_line({k: np.asarray(v) if k != "type" else v for k, v in state.items()})
     weights = some_weights(b)
     assert (again.size, again.kernels, again.edges) == (b.size, b.kernels, b.edges)
-    for one, other in zip(b.pieces, again.pieces, strict=True):
+    for one, other in zip(b.patches, again.patches, strict=True):
         assert (one.inside, one.order, one.kernels) == (other.inside, other.order, other.kernels)
         for name in ("anchor", "offset", "scale", "log_share", "bell_share"):
-            mine, its = (getattr(p.coordinate, name) for p in (one, other))
+            mine, its = (getattr(p.axis, name) for p in (one, other))
             np.testing.assert_array_equal(mine, its)
     for j in range(3):
         np.testing.assert_array_equal(
@@ -144,8 +137,8 @@ def test_state_and_restore_give_the_same_bits(order):
 
 def test_state_keeps_the_side_of_a_jump():
     inner = np.nextafter(0.4, 0.0)
-    b = PiecewiseBasis((Piece(coordinate(0.0, 0.4), 8, (0.0, inner), 2),))
-    assert restore_pieces(b.state()).pieces[0].inside == (0.0, inner)
+    b = LineBasis((line_patch(mixture_axis(0.0, 0.4), 8, (0.0, inner), 2),))
+    assert restore_line(b.state()).patches[0].inside == (0.0, inner)
 
 
 # --- the system -------------------------------------------------------------------------------
@@ -177,13 +170,11 @@ def test_condition_rows_speak_of_the_pieces_they_need():
 
     t, w = np.polynomial.legendre.leggauss(60)
     whole, cosine = 0.0, 0.0
-    for p in b.pieces:
+    for p in b.patches:
         # Gauss in the piece's own coordinate, as fine as the rows under test and independent.
-        at = p.coordinate.invert((t + 1) / 2)
-        values = b.values(
-            weights, np.clip(at.x, None, np.nextafter(p.coordinate.high, 0))[:, None], (0,)
-        )
-        part = 0.5 * w / p.coordinate.derivatives(at, 1)[0] * values
+        at = p.axis.invert((t + 1) / 2)
+        values = b.values(weights, np.clip(at.x, None, np.nextafter(p.axis.high, 0))[:, None], (0,))
+        part = 0.5 * w / p.axis.derivatives(at, 1)[0] * values
         whole, cosine = whole + part.sum(), cosine + part @ np.cos(at.x)
     expected = [
         2 * u(0.0) - 3 * u(0.0, 1),
@@ -210,7 +201,7 @@ def test_a_condition_outside_is_refused():
 def test_ties_are_the_jumps_between_pieces(order):
     b = basis(order)
     plain = problem(order, ())
-    system = piece_system(plain, b, [p.places.rows for p in b.pieces], [])
+    system = line_system(plain, b, [])
     ties = [block for block in system.blocks if block.label == "tie"]
     weights = some_weights(b)
     assert len(ties) == 2
@@ -219,7 +210,7 @@ def test_ties_are_the_jumps_between_pieces(order):
         assert tie.matrix.shape == (order, b.edges[i + 2] - b.edges[i])
         assert (tie.start, tie.weight) == (b.edges[i], HEAVY)
         for j in range(order):
-            l_row, r_row = end_rows(b.pieces[i], j)[1], end_rows(b.pieces[i + 1], j)[0]
+            l_row, r_row = b.patches[i].end_rows(j)[1], b.patches[i + 1].end_rows(j)[0]
             norms = np.linalg.norm(l_row), np.linalg.norm(r_row)
             # At order two the piece with wider kernels sets the unit.
             norm = min(norms) if order == 2 else np.hypot(*norms)
@@ -231,7 +222,7 @@ def test_ties_are_the_jumps_between_pieces(order):
 def test_every_row_has_unit_norm_and_its_group():
     b = basis()
     plain = problem(2, (LinearCondition((Term(0.0),), 1.0), LinearCondition((Term(1.0),), 2.0)))
-    system = piece_system(plain, b, [p.places.rows for p in b.pieces], condition_blocks(plain, b))
+    system = line_system(plain, b, condition_blocks(plain, b))
     assert system.partition == b.edges
     for block in (block for block in system.blocks if block.label != "tie"):
         np.testing.assert_allclose(np.linalg.norm(block.matrix, axis=1), 1.0, rtol=1e-12)
@@ -245,15 +236,15 @@ def test_a_force_costs_the_same_on_both_sides_of_a_tie():
     It would cost 3e-6 in the window in the middle of what it costs beside it.
     """
     edges = (0.0, 0.5, 0.5 + 1e-6, 1.0)
-    own = tuple(Piece(coordinate(a, b), 33, (a, b), 2) for a, b in itertools.pairwise(edges))
-    plain, whole = problem(2, (), 0.0, (1.0, 0.0, -1.0)), PiecewiseBasis(own)
-    system = piece_system(plain, whole, [p.places.rows for p in own], [])
+    own = tuple(line_patch(mixture_axis(a, b), 33, (a, b), 2) for a, b in itertools.pairwise(edges))
+    plain, whole = problem(2, (), 0.0, (1.0, 0.0, -1.0)), LineBasis(own)
+    system = line_system(plain, whole, [])
     costs = []
     for piece, block in zip(own, (b for b in system.blocks if b.label == "equation"), strict=True):
         at = piece.places.rows
         table = tables.fitting_table(33, 2)
         rows, *_ = operator_rows(plain, piece, table, at)
-        spacing = (piece.coordinate.high - piece.coordinate.low) / 33
+        spacing = (piece.axis.high - piece.axis.low) / 33
         costs.append(block.weight / np.linalg.norm(rows, axis=1).max() / spacing)
     assert max(costs) < 1.1 * min(costs)
     slope = next(block for block in system.blocks if block.label == "tie").matrix[1]
@@ -277,7 +268,7 @@ def test_a_solve_on_three_pieces_is_the_exact_layer(order, coefficients):
         ]
     plain = problem(order, tuple(ends), 0.0, coefficients)
     conditions = condition_blocks(plain, b)
-    system = piece_system(plain, b, [p.places.rows for p in b.pieces], conditions)
+    system = line_system(plain, b, conditions)
     method = Blocked(equilibrate=False)
     weights, outcome, _ = method.solve(method.factor(system), system.rhs)
     assert outcome.kind == "converged"
@@ -293,12 +284,12 @@ def test_a_solve_on_three_pieces_is_the_exact_layer(order, coefficients):
 @pytest.mark.parametrize("order, tolerance", [(3, 1e-10), (4, 1e-10), (5, 1e-8), (6, 1e-6)])
 def test_every_order_can_be_solved(order, tolerance):
     """u^(m) = u, u = exp(x): the definition of the second field takes m - 2 derivatives of u."""
-    b = PiecewiseBasis((Piece(coordinate(0.0, 1.0), 16, (0.0, 1.0), order),))
+    b = LineBasis((line_patch(mixture_axis(0.0, 1.0), 16, (0.0, 1.0), order),))
     start = [LinearCondition((Term(0.0, j),), 1.0) for j in range(order - 1)]
     conditions = (*start, LinearCondition((Term(1.0),), float(np.e)))
     plain = problem(order, conditions, 0.0, (-1.0, *[0.0] * (order - 1), 1.0))
     blocks = condition_blocks(plain, b)
-    system = piece_system(plain, b, [p.places.rows for p in b.pieces], blocks)
+    system = line_system(plain, b, blocks)
     method = Blocked(equilibrate=False)
     weights, *_ = method.solve(method.factor(system), system.rhs)
     x = np.linspace(0, 1, 41)[:, None]
@@ -310,9 +301,9 @@ def test_every_order_can_be_solved(order, tolerance):
 @pytest.mark.parametrize("pieces", [1, 3])
 def test_rows_of_pieces_are_made_anew_and_not_kept(pieces):
     ends = np.linspace(0.0, 1.0, pieces + 1).tolist()
-    own = tuple(Piece(coordinate(a, b), 20, (a, b), 2) for a, b in itertools.pairwise(ends))
-    plain, whole = LineProblem((0.0, 1.0), (1.0, 2.0, -1.0), 3.0), PiecewiseBasis(own)
-    system = piece_system(plain, whole, [p.places.rows for p in own], [])
+    own = tuple(line_patch(mixture_axis(a, b), 20, (a, b), 2) for a, b in itertools.pairwise(ends))
+    plain, whole = LineProblem((0.0, 1.0), (1.0, 2.0, -1.0), 3.0), LineBasis(own)
+    system = line_system(plain, whole, [])
     for block in (b for b in system.blocks if b.label == "equation"):
         matrix, right = block.entries()
         assert block.matrix is not matrix

@@ -1,9 +1,9 @@
-"""The mixture's own coordinate: a smooth, increasing map of a stretch of the line onto [0, 1].
+"""A mixture's own coordinate along an axis: a smooth, increasing map of its side onto [0, 1].
 
     xi(x) = U (x - low) / length + (1 - U) sum_k p_k [S asinh z_k + (1 - S) atan z_k],
-    z_k = (x - mu_k) / (R sd_k), each part normalised to run from 0 to 1 over the stretch.
+    z_k = (x - mu_k) / (R sd_k), each part normalised to run from 0 to 1 over the side.
 
-Each component appears with all widths between its own and the stretch at once: the densities
+Each component appears with all widths between its own and the side at once: the densities
 1/sqrt(1 + z^2) and 1/(1 + z^2) are scale mixtures of Gaussians. In this coordinate the solution
 is smooth, whatever the width of its layers.
 
@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.maps.axis import AxisMap
 from sharpfront.mixture import Mixture
 
 # Share of kernels spread evenly, so that nowhere is left without.
@@ -32,6 +34,8 @@ RADIUS = 6.0
 TABLE_STEP = 0.25
 NEWTON_STEPS = 3
 _EVEN = np.linspace(0.0, 1.0, 33)
+# What is known of each component.
+COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +52,10 @@ class Points:
         return self.anchor + self.offset
 
 
-@dataclass(frozen=True, eq=False)
-class Coordinate:
-    """The map of [low, high]."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixtureAxis(AxisMap):
+    """The map of [low, high]; as one of an axis z = 2 xi - 1."""
 
-    # The stretch.
-    low: float
-    high: float
     # Each component's centre as a pair, and its radius, (K,).
     anchor: FloatArray
     offset: FloatArray
@@ -63,6 +64,27 @@ class Coordinate:
     log_share: FloatArray
     bell_share: FloatArray
     uniform: float  # slope of the even part
+
+    # Two axes are the same only if they are one: arrays do not compare.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def is_affine(self) -> bool:
+        """Never said to be."""
+        return False
+
+    def points(self, z: FloatArray) -> FloatArray:
+        """Return x at reference positions."""
+        return self.invert(0.5 * (1.0 + z)).x
+
+    def inverse(self, x: FloatArray) -> FloatArray:
+        """Return the reference positions of x."""
+        return 2.0 * self.xi(self.nearest(x)) - 1.0
+
+    def slopes(self, z: FloatArray, order: int) -> FloatArray:
+        """Return dz/dx, d2z/dx2, ... up to an order, (order, n)."""
+        return 2.0 * self.derivatives(self.invert(0.5 * (1.0 + z)), order)
 
     @property
     def components(self) -> int:
@@ -100,12 +122,10 @@ class Coordinate:
 
     def invert(self, xi: FloatArray) -> Points:
         """Return the points with these coordinates: a table, then Newton from the nearer end."""
-        length = self.high - self.low
         if not self.components:
             left = xi <= 0.5
-            return Points(
-                np.where(left, self.low, self.high), np.where(left, xi, xi - 1.0) * length
-            )
+            offset = np.where(left, xi, xi - 1.0) * self.length
+            return Points(np.where(left, self.low, self.high), offset)
         start, stop = self._span
         target = start + (stop - start) * xi
         guess = self.nearest(np.interp(target, *self._table()[::-1]))
@@ -130,11 +150,11 @@ class Coordinate:
 
     def _table(self) -> tuple[FloatArray, FloatArray]:
         """Return positions graded into every component, and their unnormalised coordinate."""
-        reach = np.arcsinh((self.high - self.low) / self.scale.min()) + 1.0
+        reach = np.arcsinh(self.length / self.scale.min()) + 1.0
         step = np.sinh(np.arange(-reach, reach, TABLE_STEP))
         centres = self.anchor + self.offset
         graded = (centres[:, None] + self.scale[:, None] * step).ravel()
-        even = self.low + (self.high - self.low) * _EVEN
+        even = self.low + self.length * _EVEN
         table = np.concatenate([graded[(graded > self.low) & (graded < self.high)], even])
         table.sort()
         return table, self._raw(self.nearest(table))
@@ -172,11 +192,11 @@ def _profiles(z: FloatArray, order: int) -> Iterator[tuple[FloatArray, FloatArra
         yield (9.0 * z - 6.0 * z**3) * r**3 * root, 24.0 * z * (1.0 - z * z) * r**4
 
 
-def coordinate(low: float, high: float, mixture: Mixture | None = None) -> Coordinate:
+def mixture_axis(low: float, high: float, mixture: Mixture | None = None) -> MixtureAxis:
     """Return the coordinate of a one-dimensional mixture on [low, high]; even without one."""
-    none = np.zeros(0)
     if mixture is None:
-        return Coordinate(low, high, none, none, none, none, none, 1.0 / (high - low))
+        nothing: dict[str, Any] = dict.fromkeys(COMPONENT_ARRAYS, np.zeros(0))
+        return MixtureAxis(low, high, uniform=1.0 / (high - low), **nothing)
     means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
     nearest = np.where(means - low < high - means, low, high)
     scale = np.minimum(RADIUS * deviations, high - low)
@@ -186,7 +206,15 @@ def coordinate(low: float, high: float, mixture: Mixture | None = None) -> Coord
     share = (1.0 - UNIFORM) * mixture.weights
     log = LOGARITHMIC * share / (log_high - log_low)
     bell = (1.0 - LOGARITHMIC) * share / (bell_high - bell_low)
-    found = Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+    found = MixtureAxis(
+        *(low, high),
+        anchor=nearest,
+        offset=offset,
+        scale=scale,
+        log_share=log,
+        bell_share=bell,
+        uniform=UNIFORM / (high - low),
+    )
     # Known here: asking for the ends again takes a tenth of an inversion.
     start = float(log @ log_low + bell @ bell_low)
     vars(found)["_span"] = start, UNIFORM + float(log @ log_high + bell @ bell_high)

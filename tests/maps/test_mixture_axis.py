@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.maps import chain
-from sharpfront.mixture import Mixture
-from sharpfront.pieces.coordinate import (
+from sharpfront.maps.mixture_axis import (
     LOGARITHMIC,
     RADIUS,
     UNIFORM,
-    Coordinate,
+    MixtureAxis,
     Points,
-    coordinate,
+    mixture_axis,
 )
+from sharpfront.mixture import Mixture
 
 PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 EPS = np.finfo(float).eps
@@ -24,11 +24,11 @@ EPS = np.finfo(float).eps
 def layered(low=0.0, high=1.0, means=(1.0,), widths=(1e-4,), weights=None):
     weights = np.ones(len(means)) / len(means) if weights is None else np.array(weights)
     mixture = Mixture(weights, np.array(means), np.array(widths) ** 2)
-    return coordinate(low, high, mixture)
+    return mixture_axis(low, high, mixture)
 
 
 CASES = {
-    "even": coordinate(-1.0, 3.0),
+    "even": mixture_axis(-1.0, 3.0),
     "wide": layered(0.0, 2.0, (0.7,), (0.3,)),
     "layer at 1": layered(),
     "layer of 1e-10 at 0": layered(widths=(1e-10,), means=(0.0,)),
@@ -171,7 +171,7 @@ def test_strictly_increasing(c):
 
 
 def test_no_mixture_is_linear():
-    c = coordinate(-1.0, 3.0)
+    c = mixture_axis(-1.0, 3.0)
     x = np.linspace(-1, 3, 33)
     np.testing.assert_allclose(c.xi(c.nearest(x)), (x + 1) / 4, atol=EPS)
     np.testing.assert_array_equal(c.derivatives(c.nearest(x), 4)[0], 0.25)
@@ -200,7 +200,7 @@ def test_no_component_is_wider_than_the_stretch():
 
 
 def test_nearest_measures_from_the_nearer_end_without_rounding():
-    c = coordinate(0.0, 1.0)
+    c = mixture_axis(0.0, 1.0)
     x = np.array([0.0, 0.1, 0.49, 0.51, 1.0 - 2.0**-53, 1.0])
     points = c.nearest(x)
     assert points.anchor.tolist() == [0, 0, 0, 1, 1, 1]
@@ -271,5 +271,5 @@ def test_chain_leaves_its_arguments_alone():
 
 def test_a_coordinate_is_frozen():
     with pytest.raises(AttributeError):
-        coordinate(0, 1).low = 2
-    assert isinstance(coordinate(0, 1), Coordinate)
+        mixture_axis(0, 1).low = 2
+    assert isinstance(mixture_axis(0, 1), MixtureAxis)
