@@ -105,9 +105,9 @@ def test_slopes_all_round_with_a_point_or_an_integral():
         sf.at((0.5,) * 4, lambda u, *x: u - math.cos(0.5) * math.exp(0.25) - 0.25),
         sf.integral(lambda u, *x: u, equals=whole),
     ):
-        solution = sf.solve(stated(pin), tol=1e-4)
+        solution = sf.solve(stated(pin), tol=1e-3)
         assert solution.converged, solution.outcome
-        assert error_of(solution, exact) < 1e-4
+        assert error_of(solution, exact) < 1e-3
 
 
 def test_a_periodic_axis():

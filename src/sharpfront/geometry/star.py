@@ -10,12 +10,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.surfaces import Surface
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 # Polynomials have so many weights along each axis.
 SQUARE_NODES = 25
@@ -91,11 +96,18 @@ class _Star:
         # What a sieve leaves a part of has edges.
         return star if len(which) == len(every.points) else None
 
+    @cached_property
+    def _nearest(self) -> cKDTree:
+        """Finds the known direction that is nearest to another."""
+        from scipy.spatial import cKDTree
+
+        return cKDTree(self.directions)
+
     def along_rays(self, directions: Points) -> BoundaryPoints | None:
         """Return where rays meet the surface, with its normals; None where they miss it."""
         onto = self.surface.triangles.onto
         assert onto is not None
-        far = self.radii[np.argmax(directions @ self.directions.T, axis=1)]
+        far = self.radii[self._nearest.query(directions)[1]]
         for _ in range(RAY_STEPS):
             found = onto(self.centre + far[:, None] * directions)
             slant = np.sum(directions * found.normals, axis=1)

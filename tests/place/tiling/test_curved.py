@@ -113,7 +113,7 @@ def test_holes_of_any_size(radius):
         lambda u, x, y: sf.laplacian(u),
         boundary=lambda u, x, y: u - exact(x, y),
     )
-    assert_right(sf.solve(problem, tol=1e-2), exact, 1e-2)
+    assert_right(sf.solve(problem, tol=5e-2), exact, 5e-2)
 
 
 @pytest.mark.parametrize("centre", [(-0.35, 0.4)])
