@@ -282,7 +282,8 @@ def test_sums_at_many_points_are_made_part_by_part(monkeypatch):
     whole = functions.sums(s, weights, 2)
     seen = []
     plain = tables.EvenKernels._plain
-    monkeypatch.setattr(tables, "CACHED_ENTRIES", 1000)
+    monkeypatch.setattr(tables, "MANY_ENTRIES", 5000)
+    monkeypatch.setattr(tables, "SOME_ENTRIES", 1000)
     monkeypatch.setattr(
         tables.EvenKernels, "_plain", lambda f, at, k: seen.append(len(at)) or plain(f, at, k)
     )

@@ -33,8 +33,9 @@ CLUSTER = 8
 # of the slope that no row sees, and a feature of width w makes it 1/w times larger: with 8.5 the
 # error it made was 1e-14 / w, a few times what the error equation saw.
 REACH = 13.0
-# Entries of a table that are made at a time: what fits into a cache takes half the time.
-CACHED_ENTRIES = 100_000
+# Beyond so many entries a table is made in parts of so many: small arrays need not be asked of the
+# system anew, and values at 1e5 points take a half of the time and little memory.
+MANY_ENTRIES, SOME_ENTRIES = 40_000, 10_000
 # Checking nodes are multiples of this part of a spacing.
 _FINEST = 120
 
@@ -59,8 +60,8 @@ class EvenKernels:
 
     def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""
-        plain = self.combine @ weights
-        parts = np.array_split(s, 1 + len(s) * len(plain) // CACHED_ENTRIES)
+        plain, entries = self.combine @ weights, len(s) * len(self.combine)
+        parts = [s] if entries < MANY_ENTRIES else np.array_split(s, 1 + entries // SOME_ENTRIES)
         sums = [np.stack([g @ plain for g in self._plain(part, order)]) for part in parts]
         return sums[0] if len(sums) == 1 else np.concatenate(sums, axis=1)
 

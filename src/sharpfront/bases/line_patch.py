@@ -140,7 +140,10 @@ class LinePatch(Patch):
             points = self.axis.nearest(x)
             d, xi = self._slopes(points, held), self.axis.xi(points)
             sums = {f: self.profiles.sums(xi, own[f], highest) for f in needed}
-        return [combined(sums[f], d, self._coefficients(d, f, level)) for f, level in held]
+        return [
+            combined(sums[f], d, self._coefficients(d, f, level)) if f or level else sums[0][0]
+            for f, level in held
+        ]
 
     def derivative_rows(self, table: FloatArray, points: Points, order: int) -> FloatArray:
         """Return u^(order) of every column at tabulated points, (n, size)."""
@@ -225,11 +228,11 @@ def combined(table: FloatArray, d: FloatArray, coefficients: FloatArray) -> Floa
     These are (order + 1, n) of one function, or (order + 1, n, width) of many; so is the sum.
     """
     factors = chain(d, coefficients)
+    if table.ndim == 2:
+        return np.asarray(np.add.reduce(factors * table[: len(factors)], axis=0))
     # What an equation lacks, as those of layers do u itself, need not be added.
-    kept = [k for k, factor in enumerate(factors) if np.count_nonzero(factor)] or [0]
-    if table.ndim == 3:
-        factors = factors[..., None]
-    out = factors[kept[0]] * table[kept[0]]
-    for k in kept[1:]:
-        out += factors[k] * table[k]
+    first, *others = [k for k, f in enumerate(factors) if np.count_nonzero(f)] or [0]
+    out = factors[first][:, None] * table[first]
+    for k in others:
+        out += factors[k][:, None] * table[k]
     return np.asarray(out)
