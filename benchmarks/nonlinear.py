@@ -99,7 +99,7 @@ def ours(entry: Entry | Stated, value: float, target: float) -> tuple[float, str
             ms = median_ms(lambda t=tol, p=stated: sf.solve(p.pop(), tol=t, guess=entry.guess), 7)
             counts = solution.diagnostics
             how = (
-                f"{solution.kernels} kernels, {counts['cell_solves']} + {counts['newton_steps']} "
+                f"{solution.kernels} kernels, {counts['rough_solves']} + {counts['newton_steps']} "
                 f"solves, error {error:.0e}"
             )
             best = min(best, (ms, how))

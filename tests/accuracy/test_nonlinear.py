@@ -36,7 +36,7 @@ def test_solved_and_certified(entry, value):
     assert solution.error_estimate <= 100 * max(error, 1e-13)
     steps, cells = MOST[entry.name]
     assert solution.diagnostics["newton_steps"] <= steps
-    assert solution.diagnostics["cell_solves"] <= cells
+    assert solution.diagnostics["rough_solves"] <= cells
     assert len(solution.history) == solution.diagnostics["newton_steps"]
 
 

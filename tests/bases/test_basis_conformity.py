@@ -60,6 +60,17 @@ SOLUTIONS = {
         ),
         tol=1e-3,
     ),
+    "levels in time": lambda: sf.solve(
+        sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x, t: u.dt - 0.1 * u.dxx,
+            boundary=lambda u, x, t: u,
+            initial=lambda x: np.sin(np.pi * x),
+            time=(0, 0.1),
+        ),
+        tol=1e-2,
+        adaptor=sf.Patches(),
+    ),
     "the plane in time": lambda: sf.solve(
         sf.Problem(
             SQUARE,

@@ -38,7 +38,7 @@ class Orthogonal(Tree):
 
     def factor(self, system):
         order = self.elimination(system)
-        return system, order.solve(self._leaves(system, order.order), gram=False)
+        return system, order.solve(self._leaves(system, order), gram=False)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ class Orthogonal(Tree):
 )
 def test_the_answer_is_that_of_one_machine(problem, counts, functions, workers, monkeypatch):
     monkeypatch.setattr(distributed_tree, "gathered", lambda client, futures: futures)
-    monkeypatch.setattr(distributed_tree, "packed", lambda value: pickle.dumps(Held(value)))
+    monkeypatch.setattr(distributed_tree, "as_bytes", lambda value: pickle.dumps(Held(value)))
     bounds = problem.domain.bounds.T
     lines = [np.linspace(*b, n + 1) ** 1.5 for b, n in zip(bounds, counts, strict=True)]
     client = Here(workers)
@@ -122,7 +122,7 @@ def test_a_killed_worker_takes_nothing_along(tmp_path):
 
 def test_a_whole_solve_on_a_cluster_is_that_of_one_machine(monkeypatch):
     monkeypatch.setattr(distributed_tree, "gathered", lambda client, futures: futures)
-    monkeypatch.setattr(distributed_tree, "packed", lambda value: pickle.dumps(Held(value)))
+    monkeypatch.setattr(distributed_tree, "as_bytes", lambda value: pickle.dumps(Held(value)))
     monkeypatch.setattr(
         importlib.import_module("sharpfront.solve.strategy"),
         "connected",

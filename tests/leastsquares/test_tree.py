@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sharpfront.leastsquares import traces
 from sharpfront.leastsquares.dissection import MergeTree, last_merge, nested_dissection
 from sharpfront.leastsquares.leaves import LeafRows, Reduced, Tie, factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
@@ -113,6 +114,19 @@ def test_equal_leaves_share_a_factorisation():
     assert one.response is two.response or np.shares_memory(one.response, two.response)
     np.testing.assert_allclose(two.start, alone.start)
     np.testing.assert_allclose(np.abs(two.rhs), np.abs(alone.rhs))
+
+
+def test_leaves_that_keep_no_answers_are_solved_from_their_rows(monkeypatch):
+    rows, pairs, sizes, keys = leaf_system(5, 9)
+    wanted = Tree().factor(as_system(rows, pairs, sizes, keys))[1]
+    monkeypatch.setattr(traces, "FORGETTING", 1)
+    system = replace(as_system(rows, pairs, sizes, keys), alike=False, light=True)
+    method = Tree()
+    for _ in range(2):
+        found = method.factor(system)[1]
+        assert all(leaf.response is None for leaf in method._known.values())
+        for a, b in zip(found.columns, wanted.columns, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-12 * max(1.0, np.abs(b).max()))
 
 
 def test_the_last_merge_of_two_leaves():

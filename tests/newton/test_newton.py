@@ -1,6 +1,6 @@
 """Newton's method: damping, continuation, guesses, and how solves end."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembe
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.solution.field import Estimate
 
 UNIT = sf.Interval(0, 1)
 
@@ -174,7 +175,7 @@ def test_an_earlier_solution_is_a_guess_that_saves_work(tmp_path):
     again = sf.solve(friction(1e-2), guess=first)
     fresh = sf.solve(friction(1e-2))
     assert again.converged
-    assert again.diagnostics["cell_solves"] < fresh.diagnostics["cell_solves"]
+    assert again.diagnostics["rough_solves"] < fresh.diagnostics["rough_solves"]
     loaded = sf.load(first.save(tmp_path / "first.npz"))
     assert sf.solve(friction(1e-2), guess=loaded)(0.3) == again(0.3)
 
@@ -498,3 +499,62 @@ def test_in_the_plane_the_estimate_holds_what_newton_has_left():
     assert error > 0.05
     assert found.found.reweighed > 0.5 * error
     assert found.changed > 0.5
+
+
+@pytest.mark.parametrize("most", [800, 1500])
+def test_the_outcome_and_the_solution_tell_one_estimate(most):
+    # Thomas and Fermi's atom: more kernels lose the solution that fewer have found, and the
+    # corrections of the last solve say nothing of that one.
+    problem = sf.Problem(
+        sf.Interval(0, 20),
+        lambda u, x: np.sqrt(x) * u.dxx - np.maximum(u, 0) ** 1.5,
+        left=lambda u, x: u - 1,
+        right=lambda u, x: u,
+    )
+    solution = sf.solve(problem, max_kernels=most)
+    assert f"Estimated error {solution.error_estimate:.1e}." in str(solution.outcome)
+    # By `solve_bvp` in sqrt(x), to ten digits.
+    assert abs(solution(1.0) - 0.4240041762) < solution.error_estimate
+
+
+def test_kernels_that_meet_a_loose_tolerance_wait_for_newtons_method():
+    # They were taken for the whole error, and the answer for converged.
+    assert next_move(0.05, 0.2, 0.1, Progress().after(0.1).after(0.01)) is Move.NEWTON
+
+
+@dataclass(frozen=True)
+class Doubting(OnePatch):
+    """A strategy that takes back its estimate in the end."""
+
+    def observe(self, state, assessment):
+        state = super().observe(state, assessment)
+        if state.finished is None:
+            return state
+        return replace(state, best=replace(state.best, estimate=Estimate(1.0, "doubted")))
+
+
+def test_what_a_strategy_says_of_its_answer_in_the_end_is_told():
+    box = sf.Box((0, 1), (0, 1))
+    problem = sf.Problem(
+        box, lambda u, x, y: -sf.laplacian(u) + u**3 - 1, boundary=lambda u, x, y: u
+    )
+    solution = sf.solve(problem, tol=1e-2, adaptor=Doubting())
+    assert solution.error_estimate == 1.0
+    assert solution.estimate.meaning == "doubted"
+
+
+def test_jumps_that_lie_in_one_cell_are_all_kept():
+    def data(x):
+        return x + 1e-6 * np.where(x < 0.50434, 0.1, np.where(x < 0.50832, 0.3, 0.5))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: 1e3 * (u - sf.function(data)(x)) + u * u.dx - 0.01 * u.dxx,
+        left=lambda u, x: u,
+        right=lambda u, x: u - 1,
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    finer = sf.solve(problem, tol=1e-9)
+    x = np.linspace(0, 1, 501)
+    assert np.abs(solution(x) - finer(x)).max() < 1e-6

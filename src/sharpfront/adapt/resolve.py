@@ -118,31 +118,36 @@ class Resolve:
         plain, implied = without_implied(plain)
         refusal = miscounted(plain)
         if refusal:
-            return self._blind(name, plain, tol, refusal)
+            return self.blind(name, plain, tol, refusal)
         seen = survey(plain)
         cuts = seen.cuts
         try:
-            found, amplified = _discovered(plain, cuts, seen)
+            found = _discovered(plain, cuts, seen)
         except SingularCellsError:
-            return self._blind(
+            return self.blind(
                 name, plain, tol, vanished(plain, seen, cuts) or near_singular(np.inf)
             )
-        stretches = between_cuts(plain.interval, cuts, found)
+        return replace(self.placed(name, plain, tol, found, seen), implied=implied)
+
+    def placed(
+        self, name: str, plain: LineProblem, tol: float, found: Discovery, seen: Survey
+    ) -> ResolveState:
+        """Return the state with kernels planned on what discovery and a survey have seen."""
+        with np.errstate(all="ignore"):
+            grown = growth(plain, found)
+            amplified = max(amplification(plain, found), grown if grown > GROWN else 0.0)
+        stretches = between_cuts(plain.interval, seen.cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
         refusal = near_singular(amplified)
         if plan.kernels > self.max_kernels:
             # What one even piece can do is still assessed.
-            refusal = refusal or crowded(plan)
+            refusal = refusal or _crowded(plan)
             plan = even_plan(plain.interval, plain.order, self.max_kernels)
-        return ResolveState(
-            *(name, plain, tol, found, plan, refusal, amplified),
-            seen=seen,
-            cuts=cuts,
-            implied=implied,
-        )
+        own = (name, plain, tol, found, plan, refusal, amplified)
+        return ResolveState(*own, seen=seen, cuts=seen.cuts)
 
-    def _blind(
+    def blind(
         self, name: str, plain: LineProblem, tol: float, refusal: Outcome | None
     ) -> ResolveState:
         """Return the state of a problem of which nothing is known, on one even piece."""
@@ -187,10 +192,10 @@ class Resolve:
 
     def observe(self, state: ResolveState, assessment: Checked) -> ResolveState:
         """Return the state with the best answer kept, and more kernels planned or an end."""
-        best, error = state.answer, assessment.estimate.value
-        stale = state.stale + 1 if best and error > 0.5 * best.estimate.value else 0
+        best, error = state.answer, assessment.kernels_share
+        stale = state.stale + 1 if best and error > 0.5 * best.kernels_share else 0
         kept = state.kept
-        if best is None or error < best.estimate.value:
+        if best is None or error < best.kernels_share:
             best, kept = assessment, state.plan
         tried = (*state.tried, Solved(state.plan.kernels, error))
         state = replace(state, answer=best, kept=kept, stale=stale, tried=tried)
@@ -215,7 +220,7 @@ class Resolve:
             base, last = state.kept, state.answer
         assert last.check is not None
         slow = slowness(*zip(*state.tried, strict=True))
-        growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY, slow)
+        growth = wanted_growth(base, last.check, last.kernels_share, state.tol, SAFETY, slow)
         if state.stale:
             # What is left in one part may be what its neighbours cannot follow.
             beside = np.maximum(np.append(growth[1:], 1.0), np.append(1.0, growth[:-1]))
@@ -281,17 +286,12 @@ class Resolve:
         return None
 
 
-def _discovered(
-    problem: LineProblem, cuts: tuple[Cut, ...], seen: Survey
-) -> tuple[Discovery, float]:
-    """Return the features and the conditioning."""
+def _discovered(problem: LineProblem, cuts: tuple[Cut, ...], seen: Survey) -> Discovery:
+    """Return the features."""
     jumps = np.array([cut.above for cut in cuts])
     # Where the leading coefficient vanishes a cell is infinite, and that is found out.
     with np.errstate(all="ignore"):
-        found = discover(problem, special_points(problem, cuts), jumps, seen)
-        grown = growth(problem, found)
-        amplified = max(amplification(problem, found), grown if grown > GROWN else 0.0)
-        return found, amplified
+        return discover(problem, special_points(problem, cuts), jumps, seen)
 
 
 def _estimated(state: ResolveState) -> float:
@@ -311,7 +311,7 @@ def _check_order(problem: LineProblem) -> None:
         )
 
 
-def crowded(plan: Plan) -> Outcome:
+def _crowded(plan: Plan) -> Outcome:
     """Return the end of a solve whose pieces alone take more kernels than are allowed."""
     count, least = len(plan.parts), plan.kernels
     detail = f"The interval falls into {count} pieces, which take {least} kernels at least."

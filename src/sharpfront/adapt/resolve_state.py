@@ -26,6 +26,13 @@ class Checked(Assessment):
     """An assessment by the error equation; `check` is None where that has no solution."""
 
     check: ErrorCheck | None = None
+    # What more kernels would take off the estimate, if that is not all of it.
+    share: float | None = None
+
+    @property
+    def kernels_share(self) -> float:
+        """The part of the estimate that is the kernels' own."""
+        return self.estimate.value if self.share is None else self.share
 
 
 @dataclass(frozen=True, eq=False)

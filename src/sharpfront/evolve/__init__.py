@@ -9,6 +9,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
 from sharpfront.evolve.patchwork import evolve_patches, needs_patches
 from sharpfront.evolve.plane import evolve_plane
+from sharpfront.evolve.rothe import evolve_around
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -38,4 +39,4 @@ def evolve(
     )
 
 
-__all__ = ["evolve"]
+__all__ = ["evolve", "evolve_around"]

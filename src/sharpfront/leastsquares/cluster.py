@@ -27,7 +27,7 @@ def connected(client: Any, name: str) -> Any:
     return client
 
 
-def packed(value: Any) -> bytes:
+def as_bytes(value: Any) -> bytes:
     """Return a value as bytes for `pickle.loads`, functions of the user's program included."""
     return bytes(importlib.import_module("cloudpickle").dumps(value))
 

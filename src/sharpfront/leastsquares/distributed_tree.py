@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.leastsquares.cluster import gathered, packed
+from sharpfront.leastsquares.cluster import as_bytes, gathered
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted
@@ -79,7 +79,7 @@ def solved_on_cluster(
     def submit(function: Any, *arguments: Any) -> Any:
         return client.submit(function, *arguments, pure=False)
 
-    shared = submit(_same, packed((system.rows, elimination)))
+    shared = submit(_same, as_bytes((system.rows, elimination)))
     own = {root: submit(_eliminated, shared, *_within(nodes, first, root)) for root in parts}
     fronts = {root: submit(_front_of, part) for root, part in own.items()}
     steps: dict[int, Any] = {}

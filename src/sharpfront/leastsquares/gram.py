@@ -24,6 +24,7 @@ from sharpfront.leastsquares.kinds import Kinds, Merge
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces
 from sharpfront.leastsquares.refinement import refined
+from sharpfront.leastsquares.reflectors import unpacked
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
 from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
@@ -37,7 +38,7 @@ class _GramFront:
     """
 
     gram: FloatArray | None = None
-    triangle: FloatArray | None = None
+    packed: FloatArray | None = None  # the leaf's triangle
     users: int = 0
 
 
@@ -109,8 +110,8 @@ class _Rows:
         self.moments = moments
         groups: dict[int, list[int]] = {}
         for i, leaf in enumerate(leaves):
-            groups.setdefault(id(leaf.triangle), []).append(i)
-        self.triangles = [leaves[own[0]].triangle for own in groups.values()]
+            groups.setdefault(id(leaf.packed), []).append(i)
+        self.packed = [leaves[own[0]].packed for own in groups.values()]
         self.index = [np.stack([index[i] for i in own], axis=1) for own in groups.values()]
         self._places = np.concatenate([i.ravel() for i in self.index])
         # (moments of a leaf, right-hand sides, leaves)
@@ -119,16 +120,18 @@ class _Rows:
     def residuals(self, values: FloatArray) -> list[FloatArray]:
         """Return what traces leave of the rows."""
         out = []
-        for triangle, index, rhs in zip(self.triangles, self.index, self.rhs, strict=True):
+        for packed, index, rhs in zip(self.packed, self.index, self.rhs, strict=True):
             here = values[index].transpose(0, 2, 1)
-            out.append(rhs - np.tensordot(triangle, here, axes=1))
+            out.append(rhs - np.tensordot(unpacked(packed), here, axes=1))
         return out
 
     def normal(self, rows: Sequence[FloatArray]) -> FloatArray:
         """Return the sum of R^T times rows over the leaves, (moments, k)."""
         each = [
-            np.tensordot(triangle.T, own, axes=1).transpose(0, 2, 1).reshape(-1, own.shape[1])
-            for triangle, own in zip(self.triangles, rows, strict=True)
+            np.tensordot(unpacked(packed).T, own, axes=1)
+            .transpose(0, 2, 1)
+            .reshape(-1, own.shape[1])
+            for packed, own in zip(self.packed, rows, strict=True)
         ]
         # Every moment belongs to two leaves, which may be alike.
         every = np.concatenate(each)
@@ -140,10 +143,10 @@ def _factored(
     leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
 ) -> list[_MergePlace] | None:
     """Return all merges; None where a Gram matrix is not positive definite to rounding."""
-    kinds = Kinds.among([id(leaf.triangle) for leaf in leaves], index, nodes)
+    kinds = Kinds.among([id(leaf.packed) for leaf in leaves], index, nodes)
     fronts = {number: _GramFront(users=users) for number, users in kinds.users.items()}
     for leaf, number in zip(leaves, kinds.of, strict=False):
-        fronts[number].triangle = leaf.triangle
+        fronts[number].packed = leaf.packed
     steps: dict[int, _Eliminated] = {}
     # One by one kinds come children first, so that few fronts are held at a time.
     levels = kinds.levels if cores() > 1 else [[number] for number in kinds.merges]
@@ -177,9 +180,10 @@ def _taken(front: _GramFront) -> FloatArray:
     """Return a Gram matrix for one of its users; the last one takes it away."""
     gram = front.gram
     if gram is None:
-        assert front.triangle is not None
-        gram = front.gram = np.zeros(front.triangle.shape, order="F")
-        add_gram(gram, np.asfortranarray(front.triangle), 1.0)
+        assert front.packed is not None
+        triangle = unpacked(front.packed)
+        gram = front.gram = np.zeros(triangle.shape, order="F")
+        add_gram(gram, triangle, 1.0)
     front.users -= 1
     if not front.users:
         front.gram = None

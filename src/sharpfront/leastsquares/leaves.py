@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.reflectors import PANEL, reflected, upper_half
+from sharpfront.leastsquares.light import Matrix, fresh
+from sharpfront.leastsquares.reflectors import PANEL, packed, reflected, unpacked, upper_half
 from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, reflect, solve_triangle
@@ -32,7 +33,7 @@ class Tie:
     """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g."""
 
     trace: int  # the number of the trace
-    matrix: FloatArray  # (size of the trace, columns of the leaf)
+    matrix: Matrix  # (size of the trace, columns of the leaf)
     # What the leaf's side differs by, for the first right-hand side, (size of the trace,), or for
     # each of several that are solved for, (size of the trace, sides); nothing if None.
     offset: FloatArray | None = None
@@ -45,7 +46,7 @@ class Reduced:
     """Rows after QR."""
 
     # (n, n) and (n, k) for k right-hand sides.
-    triangle: FloatArray
+    triangle: Matrix
     rhs: FloatArray
     # What no columns can make smaller.
     left: Remainder = field(default_factory=lambda: (np.zeros((1, 1)),))
@@ -79,7 +80,7 @@ class LeafRows:
     redundant: bool = False
 
     @property
-    def matrices(self) -> tuple[FloatArray, ...]:
+    def matrices(self) -> tuple[Matrix, ...]:
         """All rows but the factor on the first, (m_i, n) each; those of ties come last."""
         return (self.own.triangle, *self.further, *(tie.matrix for tie in self.ties))
 
@@ -100,6 +101,10 @@ class LeafRows:
                 out[m : m + len(tie.shared), k - tie.shared.shape[1] :] = tie.shared
             m += len(tie.matrix)
         return out
+
+    def turned(self, order: Sequence[int]) -> LeafRows:
+        """Return the rows with ties in the order of elimination, a rank for each trace."""
+        return replace(self, ties=tuple(sorted(self.ties, key=lambda tie: order[tie.trace])))
 
     def wider(self, count: int, padded: Mapping[int, FloatArray]) -> LeafRows:
         """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
@@ -141,12 +146,17 @@ class LeafFactor:
     traces: tuple[int, ...]
     sizes: tuple[int, ...]
     start: FloatArray
-    response: FloatArray
-    triangle: FloatArray
+    response: FloatArray | None  # None where it is found anew from the leaf's rows (`solved`)
+    packed: FloatArray  # the triangle without its zeros
     rhs: FloatArray
     left: Remainder  # what is left of the rows
     extremes: tuple[float, float]
     back: Substitution | None = None
+
+    @property
+    def triangle(self) -> FloatArray:
+        """The triangle over the traces, (g, g), made whenever it is asked for."""
+        return unpacked(self.packed)
 
     def renumbered(self, traces: Sequence[int], order: Sequence[int]) -> LeafFactor:
         """Return the leaf with other numbers for its traces, eliminated in another order."""
@@ -154,22 +164,25 @@ class LeafFactor:
         if ranks == sorted(ranks):
             return replace(self, traces=tuple(traces))
         moved = sorted(range(len(traces)), key=lambda i: ranks[i])
-        parts = np.split(np.arange(len(self.triangle)), np.cumsum(self.sizes)[:-1])
+        n = len(self.rhs)
+        parts = np.split(np.arange(n), np.cumsum(self.sizes)[:-1])
         columns = np.concatenate([parts[i] for i in moved])
-        n = len(self.triangle)
         raw, _ = reflected(np.column_stack([self.triangle[:, columns], self.rhs]))
         return replace(
             self,
             traces=tuple(traces[i] for i in moved),
             sizes=tuple(self.sizes[i] for i in moved),
-            response=self.response[:, columns],
-            triangle=np.triu(raw[:, :n]),
+            response=None if self.response is None else self.response[:, columns],
+            packed=packed(raw[:, :n]),
             rhs=raw[:, n:].copy(order="F"),
         )
 
     def columns(self, moments: FloatArray) -> FloatArray:
         """Return the solution of the leaf from the moments of its traces."""
-        own = self.start - self.response @ moments if self.traces else self.start
+        own = self.start
+        if self.traces:
+            assert self.response is not None
+            own = own - self.response @ moments
         return np.asarray(own if self.back is None else self.back(own))
 
 
@@ -217,23 +230,26 @@ def grouped(leaves: Sequence[LeafRows], order: Sequence[int]) -> list[Group]:
     """
     groups: dict[tuple[float, ...], Group] = {}
     for i, leaf in enumerate(leaves):
-        ties = tuple(sorted(leaf.ties, key=lambda tie: order[tie.trace]))
-        turned = replace(leaf, ties=ties)
+        turned = leaf.turned(order)
         groups.setdefault((leaf.weight, *map(id, turned.matrices)), []).append((i, turned))
     return list(groups.values())
 
 
-def factor_leaves(leaves: Sequence[LeafRows], order: Sequence[int]) -> list[LeafFactor]:
+def factor_leaves(
+    leaves: Sequence[LeafRows], order: Sequence[int], *, answering: bool = True
+) -> list[LeafFactor]:
     """Eliminate the own columns of every leaf.
 
     Leaves with the same matrices and the same order of traces share one factorisation, with a
-    right-hand side for each.
+    right-hand side for each. If they need not keep how they answer to traces, `solved` finds what
+    is asked for anew.
     """
     groups = grouped(leaves, order)
     own = [[leaf for _, leaf in group] for group in groups]
     work = sum(_operations(group) for group in own)
     found: dict[int, LeafFactor] = {}
-    for group, factors in zip(groups, mapped(_factor, own, work), strict=True):
+    made = mapped(lambda group: _factor(group, answering), own, work)
+    for group, factors in zip(groups, made, strict=True):
         found |= {i: factor for (i, _), factor in zip(group, factors, strict=True)}
     return [found[i] for i in range(len(leaves))]
 
@@ -245,30 +261,54 @@ def _operations(leaves: Sequence[LeafRows]) -> float:
     return float(2 * n * rows * (n + 2 * (rows + k * len(leaves))))
 
 
-def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
+def solved(leaves: Sequence[LeafRows], traces: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the solutions of leaves that kept no answers, from the moments of their traces."""
+
+    def one(leaf: LeafRows, moments: FloatArray) -> FloatArray:
+        n, rhs = len(leaf.own.rhs), leaf.right_sides
+        rhs[len(rhs) - len(moments) :] += moments
+        top, bottom = np.asfortranarray(rhs[:n]), np.asfortranarray(rhs[n:])
+        solve_triangle(_reduced(leaf, top, bottom), top)
+        return top
+
+    work = sum(_operations([leaf]) for leaf in leaves)
+    return mapped(lambda own: one(*own), list(zip(leaves, traces, strict=True)), work)
+
+
+def _reduced(leaf: LeafRows, top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return the triangle of all rows over a leaf's columns; what is beside them is rotated."""
+    n = len(top)
+    upper = fresh(leaf.own.triangle)
+    if leaf.weight != 1.0:
+        upper *= leaf.weight
+    if len(bottom):
+        below = np.empty((len(bottom), n), order="F")
+        np.concatenate(leaf.matrices[1:], out=below)
+        reduce_below(upper, below, top, bottom, min(BLOCK, n))
+    return upper
+
+
+def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
     """Eliminate the columns of leaves with the same matrices."""
     first = leaves[0]
-    n, k = first.own.rhs.shape
+    k = first.own.rhs.shape[1]
     sizes = tuple(len(t.matrix) for t in first.ties)
     g = sum(sizes)
     top, bottom = _beside(leaves, g)
-    upper = np.multiply(first.weight, first.own.triangle, order="F")
-    if len(bottom):
-        below = np.empty((len(bottom), n), order="F")
-        np.concatenate(first.matrices[1:], out=below)
-        reduce_below(upper, below, top, bottom, min(BLOCK, n))
+    upper = _reduced(first, top, bottom)
     back = None
     if first.redundant:
-        back, both, bottom = _with_rank(upper, top, bottom)
+        back, top, bottom = _with_rank(upper, top, bottom)
         upper = back.triangle
+    elif answering:
+        solve_triangle(upper, top)
     else:
-        both = top
-        solve_triangle(upper, both)
+        top = np.zeros((0, top.shape[1]))
     diagonal = np.abs(np.diagonal(upper))
     extremes = (float(diagonal.min()), float(diagonal.max()))
     if g:
         reflect(bottom, PANEL)
-    triangle = upper_half(bottom[:g, :g])
+    triangle = packed(bottom[:g, :g])
     rows = np.triu(bottom[g:, g:]) if g and len(bottom) > g else bottom[g:, g:]
     out = []
     for j, leaf in enumerate(leaves):
@@ -278,10 +318,9 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
         rest = joined([tuple(leaf.weight * part for part in before), here])
         traces = tuple(t.trace for t in leaf.ties)
         rhs = bottom[:g, own].copy(order="F")
+        response = top[:, :g] if len(top) else None
         out.append(
-            LeafFactor(
-                traces, sizes, both[:, own], both[:, :g], triangle, rhs, rest, extremes, back
-            )
+            LeafFactor(traces, sizes, top[:, own], response, triangle, rhs, rest, extremes, back)
         )
     return out
 

@@ -135,12 +135,11 @@ def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, F
     bottom[:, at_b], bottom[:, no:] = b.triangle[:ns, ns:], b.rhs[:ns]
     upper, v, t, _ = dtpqrt(ns, min(STACKED_BLOCK, ns), a.triangle[:ns, :ns], b.triangle[:ns, :ns])
     top, bottom, _ = dtpmqrt(ns, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
-    step = Elimination(a.index[:ns], index, np.triu(upper), top[:, :no], top[:, no:])
+    step = Elimination(a.index[:ns], index, upper, top[:, :no], top[:, no:])
     lost = bottom[:, no:].copy(order="F")
     if no:
         triangle, v, t, _ = dtpqrt(
             0, min(STACKED_BLOCK, no), triangle, bottom[:, :no], overwrite_a=1
         )
         rhs, lost, _ = dtpmqrt(0, v, t, rhs, lost, trans=b"T", overwrite_a=1, overwrite_b=1)
-        triangle = np.triu(triangle)
     return Front(index, triangle, rhs), step, np.asarray(lost)

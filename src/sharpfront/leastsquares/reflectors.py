@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqrf, dormqr, get_lapack_funcs
+from scipy.linalg.lapack import dgeqrf, dormqr, dtpttr, dtrttp, get_lapack_funcs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import LinearSystemError
@@ -43,15 +43,18 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
 
 def upper_half(raw: FloatArray) -> FloatArray:
     """Return what LAPACK leaves of a triangle without what is below it, in its order."""
-    out = np.zeros(raw.shape, order="F")
-    np.copyto(out, raw, where=_upper(len(raw)))
-    return out
+    return unpacked(packed(raw))
 
 
-@lru_cache(maxsize=64)
-def _upper(n: int) -> NDArray[np.bool_]:
-    """Tell which places are above the diagonal or on it, (n, n)."""
-    return np.asfortranarray(np.triu(np.ones((n, n), dtype=bool)))
+def packed(raw: FloatArray) -> FloatArray:
+    """Return the columns of a triangle one after the other, down to the diagonal."""
+    return np.asarray(dtrttp(raw)[0])
+
+
+def unpacked(columns: FloatArray) -> FloatArray:
+    """Return a triangle from its columns."""
+    n = math.isqrt(2 * len(columns))
+    return np.asarray(dtpttr(n, columns)[0])
 
 
 class Reflection:

@@ -19,7 +19,7 @@ from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves, together
 from sharpfront.leastsquares.threads import overlapped
-from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
+from sharpfront.leastsquares.tree import AT_ONCE, TreeElimination, TreeSolution
 
 # Traces with fewer moments than this are left to the processor. With a limit of 4000 whole solves
 # with an H200 took 0.26 to 0.55 of the time they take without it; half of it made that 0.93 to 1.05
@@ -27,9 +27,9 @@ from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 LARGE = 4000
 # On a cluster, where more travels.
 FOR_A_CLUSTER = 20_000
-# Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
-# rows take a tenth of a GB.
-AT_ONCE = 128
+# With so many moments leaves do not keep how they answer to traces where their rows are quickly
+# made again: of a million unknowns in the plane that is a GB.
+FORGETTING = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class TraceSystem:
     arranged: Callable[[Sequence[FloatArray]], FloatArray]
     # Whether leaves may have matrices in common: then they are factored together.
     alike: bool = True
+    # Whether rows are quickly made again.
+    light: bool = False
     # So many of the last right-hand sides are those of functions that all leaves share.
     shared: int = 0
     # Yields the rows of all leaves made on a device, for a device, the order of elimination and a
@@ -148,7 +150,7 @@ class Tree:
         if system.siblings is not None:
             self._solve_together(system.siblings(), elimination)
             return self._ready[mark]
-        return elimination.solve(self._leaves(system, elimination.order))
+        return elimination.solve(self._leaves(system, elimination), system.rows)
 
     def _solve_together(self, systems: Sequence[TraceSystem], elimination: TreeElimination) -> None:
         """Eliminate once for all right-hand sides of systems with the same matrices."""
@@ -158,7 +160,7 @@ class Tree:
 
         keys = [*zip(*(s.keys for s in systems), strict=True)]
         joint = replace(systems[0], keyed=lambda: keys, rows=rows, siblings=None)
-        found = elimination.solve_sides(self._leaves(joint, elimination.order))
+        found = elimination.solve_sides(self._leaves(joint, elimination), rows)
         # Those of a solution, of a richer one and of that in another norm are asked for in turn.
         for mark in [*self._ready][: -2 * len(systems)]:
             del self._ready[mark]
@@ -188,11 +190,15 @@ class Tree:
         facts = Facts(len(weights), found.condition, 0, found.residual_norm)
         return weights, Outcome(OutcomeKind.CONVERGED), facts
 
-    def _leaves(self, system: TraceSystem, order: Sequence[int]) -> list[LeafFactor]:
+    def _leaves(self, system: TraceSystem, elimination: TreeElimination) -> list[LeafFactor]:
+        order = elimination.order
+        keeping = system.alike or not system.light or elimination.moments < FORGETTING
         new = [i for i, key in enumerate(system.keys) if key not in self._known]
         fresh: dict[int, LeafFactor] = {}
         some = list(_slices(new, system.alike, AT_ONCE))
-        factored = overlapped(system.rows, lambda rows: factor_leaves(rows, order), some)
+        factored = overlapped(
+            system.rows, lambda rows: factor_leaves(rows, order, answering=keeping), some
+        )
         for own, factors in zip(some, factored, strict=True):
             fresh |= zip(own, factors, strict=True)
         out: list[LeafFactor] = []

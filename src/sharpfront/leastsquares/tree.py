@@ -11,7 +11,7 @@ eliminated, deepest node first; so those that two children share come first in b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,7 +20,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
-from sharpfront.leastsquares.leaves import LeafFactor
+from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
 from sharpfront.leastsquares.remainders import Remainder, joined, least
 
@@ -30,6 +30,11 @@ _TINY = 1e-300
 # Smaller matrices are multiplied hardly faster than reduced by QR, and need no refinement then:
 # merges of 144 patches that all differ, 6000 moments, take 0.77 of the time that QR takes.
 MANY, FEW = 5000, 1500
+# Leaves that have no matrices in common are assembled so many at a time: with 256 columns each
+# their rows take 25 MB, which is no longer noticed beside the rest.
+AT_ONCE = 32
+
+Assembled = Callable[[Sequence[int]], list[LeafRows]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +108,22 @@ class TreeElimination:
         """The merges."""
         return [Node(*each) for each in self.merges.tolist()]
 
-    def solve(self, leaves: Sequence[LeafFactor], *, gram: bool | None = None) -> TreeSolution:
+    def solve(
+        self,
+        leaves: Sequence[LeafFactor],
+        rows: Assembled | None = None,
+        *,
+        gram: bool | None = None,
+    ) -> TreeSolution:
         """Return the solution for the only side, or the first, that is solved for."""
-        return self.solve_sides(leaves, gram=gram)[0]
+        return self.solve_sides(leaves, rows, gram=gram)[0]
 
     def solve_sides(
-        self, leaves: Sequence[LeafFactor], *, gram: bool | None = None
+        self,
+        leaves: Sequence[LeafFactor],
+        rows: Assembled | None = None,
+        *,
+        gram: bool | None = None,
     ) -> list[TreeSolution]:
         """Merge up and substitute down; returns the solution for each side that is solved for.
 
@@ -116,22 +131,40 @@ class TreeElimination:
         ----------
         leaves
             After the elimination of their own columns.
+        rows
+            Returns the rows of leaves with given numbers, where leaves did not keep their answers.
         gram
             Whether to merge by Gram matrices, where these will do; by default if it pays.
         """
         index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
         found: SolvedTraces | None = None
         shared, sides = leaves[0].left[0].shape[1] - 1, len(leaves[0].left)
-        different = len({id(leaf.triangle) for leaf in leaves})
+        different = len({id(leaf.packed) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW
         if self.moments and (self.moments > many if gram is None else gram):
             found = gram_traces(leaves, index, self.nodes, self.moments, shared, sides)
         if found is None:
             found = orthogonal_traces(leaves, index, self.nodes, self.moments, shared, sides)
-        columns = [leaf.columns(found.moments[i]) for leaf, i in zip(leaves, index, strict=True)]
+        columns = self._columns(leaves, [found.moments[own] for own in index], rows)
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
         left = joined([*found.left, *(leaf.left for leaf in leaves)])
         return TreeSolution.of(columns, left, extremes, found.largest_front, found.refinements)
+
+    def _columns(
+        self, leaves: Sequence[LeafFactor], traces: Sequence[FloatArray], rows: Assembled | None
+    ) -> list[FloatArray]:
+        """Return the solutions of leaves from the moments of their traces."""
+        out: dict[int, FloatArray] = {}
+        again = [i for i, leaf in enumerate(leaves) if leaf.traces and leaf.response is None]
+        for start in range(0, len(again), AT_ONCE):
+            assert rows is not None
+            some = again[start : start + AT_ONCE]
+            turned = [leaf.turned(self.order) for leaf in rows(some)]
+            out |= zip(some, solved(turned, [traces[i] for i in some]), strict=True)
+        return [
+            out[i] if i in out else leaf.columns(own)
+            for i, (leaf, own) in enumerate(zip(leaves, traces, strict=True))
+        ]
 
     def moments_of(self, traces: Sequence[int], sizes: Sequence[int]) -> Ints:
         """Return the numbers of the moments of traces."""

@@ -1,77 +1,35 @@
 """Newton's method around a strategy for linear problems, as an adaptor.
 
-The same way as on the line: a rough solution first, then one Newton step with each solve. What the
-steps are made with is any strategy for linear problems: patches, one over the whole domain, or one
-of the user's own.
+A rough solution comes first, then one Newton step goes with each solve. What the steps are made
+with is any strategy for linear problems: kernels of the line, patches, one over the whole domain,
+or one of the user's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from sharpfront.adapt import Patches
+from sharpfront.adapt import Patches, Resolve, Uniform
 from sharpfront.adapt.contract import Adaptor, Proposal
-from sharpfront.errors import Outcome
+from sharpfront.errors import EquationError, ProblemError
 from sharpfront.leastsquares import LeastSquares
-from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
-from sharpfront.newton.iterate import Iterate, Remembered
+from sharpfront.newton.iterate import Remembered
+from sharpfront.newton.line import LineStrategy
 from sharpfront.newton.patches import PatchStrategy
 from sharpfront.newton.plain import PlainStrategy
-from sharpfront.newton.progress import Progress, not_converged
-from sharpfront.newton.rough import RoughSolution, approach
-from sharpfront.newton.strategy import LinearStrategy
-from sharpfront.newton.tangent import Tangent
+from sharpfront.newton.rough import approach
+from sharpfront.newton.strategy import (
+    AboutItself,
+    LinearStrategy,
+    NewtonState,
+    unsettled,
+    untrusted,
+)
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.field import Estimate
-
-_NOT_CONVERGED = "no error can be estimated, because Newton's method did not converge"
-
-
-@dataclass(frozen=True, eq=False)
-class NewtonState:
-    """Where Newton's method stands."""
-
-    tangent: Tangent  # the problem, ready to be linearised
-    inner: Any  # the strategy's state for the linear problem about the last iterate
-    iterate: Iterate  # the last iterate
-    rough: RoughSolution  # what was found before anything was resolved
-    progress: Progress = field(default_factory=Progress)  # Newton's corrections
-    best: Any = None  # the best assessed approximation
-    refusal: Outcome | None = None  # why no answer can be trusted
-
-    @property
-    def mixture(self) -> Mixture | None:
-        """The mixture that places the kernels of the next solve."""
-        mixture: Mixture | None = self.inner.mixture
-        return mixture
-
-    @property
-    def finished(self) -> Outcome | None:
-        """Why it ended."""
-        finished: Outcome | None = self.inner.finished
-        return finished
-
-    @property
-    def answer(self) -> Any:
-        """The best assessed approximation."""
-        assert self.best is not None
-        return self.best
-
-    @property
-    def diagnostics(self) -> Mapping[str, float]:
-        """Counts of steps and solves."""
-        return {
-            "newton_steps": self.progress.steps,
-            "linear_solves": self.rough.solves + self.progress.steps,
-            "rough_solves": self.rough.solves,
-            "last_change": self.progress.last,
-        }
 
 
 @dataclass(frozen=True)
@@ -84,6 +42,8 @@ class NewtonAround:
 
     @property
     def _strategy(self) -> LinearStrategy:
+        if isinstance(self.inner, Resolve):
+            return LineStrategy(self.inner, self.start_from)
         if isinstance(self.inner, Patches):
             return PatchStrategy(self.inner)
         return PlainStrategy(self.inner)
@@ -95,24 +55,25 @@ class NewtonAround:
 
     def start(self, problem: Problem, tol: float, seed: int) -> NewtonState:
         """Return the state before the first resolved solve: a rough solution."""
-        strategy, tangent = self._strategy, Tangent(problem)
-        guesses = self.start_from.iterates(problem)
+        strategy, guesses = self._strategy, self.start_from.iterates(problem)
+        tangent = strategy.tangent(problem, guesses)
         corrector = strategy.corrector(tangent, guesses, tol, seed)
-        rough = approach(problem, guesses, corrector, seed)
-        inner = strategy.start(corrector, tangent.at(rough.iterate), tol, seed)
-        refusal = None if rough.converged else not_converged(rough.history, rough.solves)
-        return NewtonState(tangent, inner, rough.iterate, rough, refusal=refusal)
+        rough = approach(guesses, corrector)
+        inner, refusal = strategy.start(tangent, corrector, rough, tol, seed)
+        return NewtonState(tangent, inner, rough.iterate, rough, refusal)
 
     def propose(self, state: NewtonState) -> Proposal:
         """Return functions and rows of the linear problem about the last iterate."""
         return self.inner.propose(state.inner)
 
-    def assess(self, state: NewtonState, approximation: Approximation) -> Any:
+    def assess(self, state: NewtonState, approximation: Approximation) -> AboutItself:
         """Return how good an approximation is, linearised about itself."""
-        about = state.tangent.at(Remembered(approximation))
-        return self._strategy.assess(
-            state.inner, state.iterate, about, approximation, state.progress
-        )
+        about = state.tangent.at(Remembered(approximation, state.tangent.highest))
+        try:
+            return self._strategy.assess(state, about, approximation)
+        except EquationError:
+            found = self.inner.assess(state.inner, approximation)
+            return AboutItself.of(found, None, math.inf)
 
     def observe(self, state: NewtonState, assessment: Any) -> NewtonState:
         """Return the next Newton step on the same functions, others, or an end."""
@@ -120,13 +81,32 @@ class NewtonAround:
         if best is None or assessment.rank < best.rank:
             best = assessment
         state = replace(state, best=best, progress=progress)
-        if state.refusal is not None:
-            lost = replace(best, estimate=Estimate(np.inf, _NOT_CONVERGED))
-            return replace(state, best=lost, inner=replace(state.inner, finished=state.refusal))
-        turn = self._strategy.observe(state.inner, assessment, progress)
+        refusal = progress.lost() if assessment.problem is None else state.refusal
+        if refusal is not None:
+            inner = replace(state.inner, finished=refusal)
+            return replace(state, best=untrusted(best), inner=inner)
+        turn = self._strategy.observe(state, assessment)
+        if turn.inner.finished is not None:
+            best = turn.inner.answer if turn.renewed else unsettled(best, progress.last)
+        elif turn.forgotten:
+            best = untrusted(assessment)
+        iterate = Remembered(assessment.approximation, state.tangent.highest)
         return replace(
             state,
             inner=turn.inner,
-            iterate=Remembered(assessment.approximation),
+            best=best,
+            iterate=state.iterate if turn.stays else iterate,
             progress=progress.renewed() if turn.renewed else progress,
         )
+
+
+def newton_adaptor(inner: Adaptor, start: Start) -> NewtonAround:
+    """Return the adaptor that solves nonlinear problems with the functions of a linear one."""
+    if isinstance(inner, Uniform):
+        # The paper's method, to the letter.
+        raise ProblemError(
+            f"{type(inner).__name__} solves linear problems only, and this one is not linear. "
+            "Leave adaptor= out, or use Resolve for one unknown in one dimension and Patches "
+            "otherwise."
+        )
+    return NewtonAround(inner, start)

@@ -7,20 +7,19 @@ derivatives of the highest order are made larger and led back to what was stated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
-from sharpfront.newton.damped import ROUNDING, Newton, Rules, continued, newton
+from sharpfront.newton.damped import ROUNDING, Rules
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.newton.rough import Search
 from sharpfront.place.line.breakpoints import Survey
 from sharpfront.place.line.discover import Discovery, equal_shares, monitor, variations
-from sharpfront.problem.line_problem import LineProblem
 
 # Cells of the first grid, and the fewest of later ones.
 FIRST, CELLS = 200, 200
@@ -32,105 +31,69 @@ REMESHINGS = 8
 ENOUGH = 3.0
 # After a correction below this share of the solution the next is no larger than the cells' error.
 ON_CELLS = 1e-2
-# Linear solves of one attempt, and of all of them together.
-ATTEMPT, MOST_SOLVES = 15, 300
+# Linear solves of all attempts together.
+MOST_SOLVES = 300
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """A solution on cells, or how far it came."""
+class CellCorrector:
+    """Cells of the line that follow the features of a solution.
 
-    table: LineTable  # nodal values
-    linear: LineProblem  # the linear problem about it, in its plain form
-    # The last grid with its operator, as discovery hands it to the placement of kernels; None where
-    # the difference equations are singular.
-    found: Discovery | None
-    # The attempts, with the factor on the highest derivatives of each.
-    history: tuple[tuple[float, Newton[LineTable]], ...]
-    converged: bool  # whether it solves the problem that was stated
+    With `even` the first nodes are where they are because nothing was known, with `solvable` False
+    every linear problem has too many or too few conditions. Nodes stay at `fixed` positions.
+    """
 
-    @property
-    def attempted(self) -> bool:
-        """Whether any linearisation had a solution."""
-        return any(attempt.changes for _, attempt in self.history)
+    small, rounds, most = ON_CELLS, REMESHINGS, MOST_SOLVES
 
-    @property
-    def solves(self) -> int:
-        """Linear solves on cells."""
-        return sum(attempt.solves for _, attempt in self.history)
+    def __init__(
+        self,
+        tangent: LineTangent,
+        nodes: FloatArray,
+        fixed: FloatArray,
+        *,
+        seen: Survey | None = None,
+        even: bool = False,
+        solvable: bool = True,
+    ) -> None:
+        self.seen, self.steady = seen, tangent.steady
+        self._tangent, self._solvable, self._fixed = tangent, solvable, fixed
+        self._nodes = _moved(nodes, fixed)
+        self._even = self._nodes if even else None
 
+    def begun(self, guess: Iterate) -> LineTable:
+        """Return a guess at the first nodes."""
+        return _tabulated(guess, self._tangent, self._nodes)
 
-class _CellSearch:
-    """Attempts on one problem; counts them."""
+    def rules(self, iterate: LineTable, stiffness: float) -> Rules[LineTable]:
+        """Return Newton's step on the nodes of a table."""
+        if not self._solvable:
+            return Rules(lambda table: None, _blend, _distance)
+        return _rules(self._tangent, stiffness, grid(iterate.nodes))
 
-    def __init__(self, tangent: LineTangent, even: FloatArray | None, fixed: FloatArray) -> None:
-        self.tangent = tangent
-        self.even = even
-        self.fixed = fixed
-        self.history: list[tuple[float, Newton[LineTable]]] = []
-
-    @property
-    def exhausted(self) -> bool:
-        return sum(attempt.solves for _, attempt in self.history) > MOST_SOLVES
-
-    def settled(self, start: LineTable, stiffness: float) -> LineTable | None:
-        """Return the solution on a grid that resolves it, or None if Newton fails."""
-        table = start
-        limit = FIRST_JUMP if start.nodes is self.even else JUMP
-        for turn in range(REMESHINGS):
-            points = grid(table.nodes)
-            attempt = newton(table, _rules(self.tangent, stiffness, points), ON_CELLS, ATTEMPT)
-            self.history.append((stiffness, attempt))
-            if not attempt.converged:
-                return None
-            table = attempt.iterate
-            change = variations(points, table.levels)
-            if change.max() <= limit:
-                break
-            table, limit = self.regridded(table, change, 1.5 ** max(0, turn - 2)), JUMP
-        return table
-
-    def regridded(self, table: LineTable, change: FloatArray, more: float) -> LineTable:
-        """Return the table on nodes at equal shares of its variation."""
-        cells = int(more * _enough(change))
-        nodes = equal_shares(grid(table.nodes), monitor(change)[0], cells)
-        nodes = _moved(nodes, self.fixed)
-        levels = [np.interp(nodes, table.nodes, row) for row in table.levels]
+    def refined(self, iterate: LineTable, turn: int) -> LineTable | None:
+        """Return the table on nodes at equal shares of its variation; None if it is resolved."""
+        points = grid(iterate.nodes)
+        change = variations(points, iterate.levels)
+        if change.max() <= (FIRST_JUMP if iterate.nodes is self._even else JUMP):
+            return None
+        cells = int(1.5 ** max(0, turn - 2) * _enough(change))
+        nodes = _moved(equal_shares(points, monitor(change)[0], cells), self._fixed)
+        levels = [np.interp(nodes, iterate.nodes, row) for row in iterate.levels]
         return LineTable(nodes, np.array(levels))
 
+    def discovery(self, table: LineTable) -> Discovery | None:
+        """Return the last grid with its operator, as the placement of kernels takes it.
 
-@dataclass(frozen=True, eq=False)
-class First:
-    """What the first grid is made from."""
-
-    seen: Survey  # the survey of the data
-    fixed: FloatArray  # positions that must be nodes
-    nodes: FloatArray | None = None  # nodes on which the guess is resolved, where they are known
-
-
-def approach_on_cells(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
-    """Solve the problem on cells, from the first of some guesses that has a linearisation."""
-    even = np.linspace(*tangent.interval, FIRST + 1)
-    dense = _dense(tangent, guesses[0], given, even)
-    first = _moved(even if dense is None else dense, given.fixed)
-    search = _CellSearch(tangent, first if dense is None else None, given.fixed)
-    table = None
-    for guess in guesses:
-        start, tried = _tabulated(guess, tangent, first), len(search.history)
-        table = search.settled(start, 1.0)
-        # About u = 0 the condition u_n + u^4 = 1 is one on the slope alone, on the way it is not.
-        easier = not tangent.steady and guess is guesses[-1]
-        if table is None and (search.history[tried][1].changes or easier):
-            table = continued(start, search.settled, lambda: search.exhausted)
-            break
-        if table is not None:
-            break
-    converged = table is not None
-    if table is None:
-        table = search.history[-1][1].iterate
-    linear = tangent.at(table)
-    found = _discovery(tangent, table, table.nodes is not search.even)
-    return Cells(table, linear, found, tuple(search.history), converged)
+        None where the difference equations are singular.
+        """
+        points = grid(table.nodes)
+        try:
+            with np.errstate(all="ignore"):
+                system, source, u = _solved(self._tangent, table, 1.0, points)
+        except SingularCellsError:
+            return None
+        change = variations(points, table.levels)
+        featured = table.nodes is not self._even or change.max() > FIRST_JUMP
+        return Discovery(system, u, source, monitor(change)[0] if featured else None)
 
 
 def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
@@ -138,7 +101,7 @@ def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
     middles = 0.5 * (table.nodes[1:] + table.nodes[:-1])
     nodes = np.union1d(table.nodes, middles)
     levels = np.array([np.interp(nodes, table.nodes, row) for row in table.levels])
-    search = _CellSearch(tangent, None, np.zeros(0))
+    search = Search(CellCorrector(tangent, nodes, np.zeros(0)))
     return search.settled(LineTable(nodes, levels), 1.0)
 
 
@@ -147,23 +110,26 @@ def step(tangent: LineTangent, nodes: FloatArray) -> Callable[[LineTable], LineT
     return _rules(tangent, 1.0, grid(nodes)).correct
 
 
-def _dense(
-    tangent: LineTangent, guess: Iterate, given: First, even: FloatArray
+def dense_nodes(
+    tangent: LineTangent, guess: Iterate, seen: Survey, fixed: FloatArray
 ) -> FloatArray | None:
     """Return nodes that are dense where the data or the guess vary; None if even ones will do.
 
     A source that falls between the nodes would leave the equation on cells without a solution.
     """
-    if given.nodes is not None:
-        return _own(tangent, guess, given.nodes)
-    x = given.seen.x
-    rows = [row for row in given.seen.rows if row is not None]
+    even, x = even_nodes(tangent), seen.x
+    rows = [row for row in seen.rows if row is not None]
     if not isinstance(guess, Constants):
         rows.append(guess.values(tangent.name, x[:, None], (0,)))
-    change = np.array([_within(even, x, row, given.fixed) for row in rows if np.ptp(row) > 0])
+    change = np.array([_within(even, x, row, fixed) for row in rows if np.ptp(row) > 0])
     if not change.size or change.max() <= FIRST_JUMP:
         return None
     return equal_shares(grid(even), monitor(change)[0], _enough(change))
+
+
+def even_nodes(tangent: LineTangent) -> FloatArray:
+    """Return the nodes where nothing is known."""
+    return np.linspace(*tangent.interval, FIRST + 1)
 
 
 def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray) -> FloatArray:
@@ -177,7 +143,7 @@ def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray
     return np.asarray(np.diff(np.interp(nodes, x, total)) / np.ptp(row))
 
 
-def _own(tangent: LineTangent, guess: Iterate, nodes: FloatArray) -> FloatArray:
+def resolving_nodes(tangent: LineTangent, guess: Iterate, nodes: FloatArray) -> FloatArray:
     """Return nodes at equal shares of the variation of a guess, which its own nodes resolve."""
     table = _tabulated(guess, tangent, np.unique(nodes))
     change = variations(grid(table.nodes), table.levels)
@@ -226,18 +192,6 @@ def _onward(first: LineTable, second: LineTable, third: LineTable) -> bool:
     return bool((before * after >= -ROUNDING * largest(before) * largest(after)).all())
 
 
-def _discovery(tangent: LineTangent, table: LineTable, adapted: bool) -> Discovery | None:
-    points = grid(table.nodes)
-    try:
-        with np.errstate(all="ignore"):
-            system, source, u = _solved(tangent, table, 1.0, points)
-    except SingularCellsError:
-        return None
-    change = variations(points, table.levels)
-    featured = adapted or change.max() > FIRST_JUMP
-    return Discovery(system, u, source, monitor(change)[0] if featured else None)
-
-
 def _enough(change: FloatArray) -> int:
     """Return the cells that the total variation takes."""
     return int(max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
@@ -246,11 +200,10 @@ def _enough(change: FloatArray) -> int:
 def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:
     """Return nodes with the nearest inner ones moved onto fixed positions.
 
-    A cell much narrower than its neighbours would look like a feature.
+    A cell much narrower than its neighbours would look like a feature; where several positions have
+    one nearest node there is no other way.
     """
     if not len(fixed):
         return nodes
-    out = nodes.copy()
-    for position in fixed:
-        out[1 + int(np.argmin(np.abs(nodes[1:-1] - position)))] = position
-    return np.unique(out)
+    nearest = 1 + np.abs(nodes[1:-1] - fixed[:, None]).argmin(axis=1)
+    return np.union1d(np.delete(nodes, nearest), fixed)

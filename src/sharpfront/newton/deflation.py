@@ -14,7 +14,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError
-from sharpfront.newton.cells import Cells, refined, step
+from sharpfront.newton.cells import refined, step
 from sharpfront.newton.iterate import LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
@@ -69,11 +69,12 @@ def _separated(linear: LineProblem) -> tuple[LinearCondition, LinearCondition] |
     return (by_end[low], by_end[high]) if set(by_end) == {low, high} else None
 
 
-def another(tangent: LineTangent, cells: Cells) -> Outcome | None:
-    """Return what speaks for another solution, None if nothing does."""
-    if cells.found is None or not growing_modes(cells.linear, cells.found.system):
+def another(
+    tangent: LineTangent, known: LineTable, linear: LineProblem, system: CellSystem
+) -> Outcome | None:
+    """Return what speaks for another solution than the one on cells, None if nothing does."""
+    if not growing_modes(linear, system):
         return None
-    known = cells.table
     size = float(np.abs(known.levels[0]).max())
     for start in (np.ones_like, np.zeros_like):
         found = deflated(tangent, known, LineTable(known.nodes, start(known.levels)))

@@ -9,7 +9,7 @@ import numpy as np
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import Outcome
+from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares import solution_of
 from sharpfront.place.line.plan import finer
 from sharpfront.problem.line_problem import LineProblem
@@ -57,8 +57,8 @@ def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
 
 def explained(refusal: Outcome | None) -> Outcome | None:
     """Return a near-singular outcome in terms of a nonlinear problem."""
-    if refusal is None:
-        return None
+    if refusal is None or refusal.kind is not OutcomeKind.NEAR_SINGULAR:
+        return refusal
     return Outcome(
         refusal.kind,
         f"{refusal.detail} This is the linearisation about the solution that Newton's method "

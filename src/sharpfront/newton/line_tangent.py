@@ -14,7 +14,7 @@ from sharpfront.equation.linearise import is_linear, nonlinear_in, tangent_terms
 from sharpfront.equation.program import Program
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
-from sharpfront.newton.tangent import Tangent, highest_order
+from sharpfront.newton.tangent import Tangent, highest_order, is_steady
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import (
     Function,
@@ -83,9 +83,8 @@ class LineTangent:
         self.highest = max(inside, default=0)
         low, high = problem.domain.bounds[:, 0].tolist()
         self.interval = low, high
-        stated = [r for c in (*problem.conditions, *problem.further) for r in c.residuals]
         # Whether all conditions are linear.
-        self.steady = all(map(is_linear, stated))
+        self.steady = is_steady(problem)
         # Whether the coordinate itself stands in the equation.
         self.explicit = any(isinstance(node, Coordinate) for node in ordered(equation))
         self._conditions = linear_conditions(problem, self.order) if self.steady else ()

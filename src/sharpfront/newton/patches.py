@@ -8,9 +8,8 @@ is also what Newton's method would do next, so that its change holds what that h
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,17 +17,18 @@ from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import noise_in
 from sharpfront.adapt.patchwork.compared import compared_points
-from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
+from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.errors import EquationError, LinearSystemError, OutcomeKind
+from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
-from sharpfront.newton.progress import SLOW, Progress
-from sharpfront.newton.rough import SMALL, distance
-from sharpfront.newton.strategy import Turn
+from sharpfront.newton.progress import SLOW, not_converged
+from sharpfront.newton.rough import RoughSolution
+from sharpfront.newton.strategy import AboutItself, NewtonState, Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
@@ -40,23 +40,19 @@ from sharpfront.solution.approximation import Approximation, split_weights
 COARSEST = 1e-3
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PatchRelinearised(PatchAssessment):
-    """An assessment about the new iterate."""
-
-    problem: Problem  # the linear problem about it
-    changed: float  # the largest change from the iterate before, relative to max(1, max|u|)
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """Smaller is better: nothing is an answer before it was certified."""
-        return self.certificate is None, self.reached
-
-
-class PatchCorrector:
+class PatchCorrector(FunctionCorrector):
     """Patches that resolve a first linear problem's data, refined where rough solutions ask."""
 
-    def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
+    def __init__(
+        self,
+        inner: Patches,
+        problem: Problem,
+        guesses: Sequence[Iterate],
+        first: Problem,
+        tol: float,
+        seed: int,
+    ) -> None:
+        super().__init__(problem, guesses, seed)
         self._inner, self._first, self._tol, self._seed = inner, first, tol, seed
         self._rough = COARSEST if first.domain.dimension > 2 else min(tol, COARSEST)
         self.state = replace(self._started(self._rough), aim=max(tol, SMALL))
@@ -83,12 +79,12 @@ class PatchCorrector:
             return None
         return Remembered(own)
 
-    def refined(self, iterate: Iterate) -> bool:
-        """Go on with finer patches if the last solution asks for them; tell whether it did."""
+    def refined(self, iterate: Iterate, turn: int) -> Iterate | None:
+        """Go on with finer patches if the last solution asks for them; None if it does not."""
         assert isinstance(iterate, Remembered)
         assert isinstance(iterate.inner, Approximation)
         before, self.state = self.state, self._inner.refined(self.state, iterate.inner)
-        return self.state is not before
+        return None if self.state is before else iterate
 
     def resolving(self, linear: Problem) -> PatchState:
         """Return the state about what was found, on patches that resolve the data."""
@@ -110,6 +106,10 @@ class PatchStrategy:
 
     inner: Patches  # places patches and certifies solutions on them
 
+    def tangent(self, problem: Problem, guesses: Sequence[Iterate]) -> Tangent:
+        """Return the problem, ready to be linearised."""
+        return Tangent(problem)
+
     def corrector(
         self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
     ) -> PatchCorrector:
@@ -119,56 +119,57 @@ class PatchStrategy:
         with all its errors: they are looked at about constants. So are they about no guess that
         takes the highest derivatives out of an equation.
         """
+        problem = tangent.problem
+
+        def about(first: Problem) -> PatchCorrector:
+            return PatchCorrector(self.inner, problem, guesses, first, tol, seed)
+
         smooth = [g for g in guesses if isinstance(g, Constants | Traced)]
-        for guess in [*smooth, *constants(tangent.problem), rising(tangent.problem)]:
+        for guess in [*smooth, *constants(problem), rising(problem)]:
             try:
                 linear = tangent.at(guess)
                 if not any(_degenerate(form) for form in linear.forms):
-                    return PatchCorrector(self.inner, linear, tol, seed)
+                    return about(linear)
             except EquationError:
                 continue
-        return PatchCorrector(self.inner, tangent.at(guesses[0]), tol, seed)
+        return about(tangent.at(guesses[0]))
 
     def start(
-        self, corrector: PatchCorrector, linear: Problem, tol: float, seed: int
-    ) -> PatchState:
+        self,
+        tangent: Tangent,
+        corrector: PatchCorrector,
+        rough: RoughSolution[Iterate],
+        tol: float,
+        seed: int,
+    ) -> tuple[PatchState, Outcome | None]:
         """Return the state before the first solve about a rough solution."""
+        linear = tangent.at(rough.iterate)
         state = corrector.resolving(linear)
-        return replace(state, tol=tol, aim=tol, missing=lacking(linear, tol))
+        state = replace(state, tol=tol, aim=tol, missing=lacking(linear, tol))
+        return state, not_converged(rough)
 
     def assess(
-        self,
-        inner: PatchState,
-        old: Iterate,
-        about: Problem,
-        approximation: Approximation,
-        progress: Progress,
-    ) -> PatchRelinearised:
+        self, state: NewtonState, about: Problem, approximation: Approximation
+    ) -> AboutItself:
         """Return how weights fall, and once they and the corrections are small a certificate."""
+        inner, changes = state.inner, state.progress.changes
         points = compared_points([c.patch for c in inner.cells])
         points = points[inner.jumps.away(points)]
-        changed = distance(about, old, approximation, points, 1.0)
-        slow = bool(progress.changes) and changed > SLOW * progress.changes[-1]
+        changed = distance(about, state.iterate, approximation, points, 1.0)
+        slow = bool(changes) and changed > SLOW * changes[-1]
         # The next correction is about the square of this one.
-        unsettled = changed**2 > inner.tol and not slow
-        try:
-            own = replace(inner.about(about), unsettled=unsettled)
-            found = self.inner.assess(own, approximation)
-        except EquationError:
-            # The iterate has gone so far that the equation has no values there.
-            own, about, changed = replace(inner, unsettled=True), inner.problem, math.inf
-            found = self.inner.assess(own, approximation)
-        words = {f.name: getattr(found, f.name) for f in fields(PatchAssessment)}
-        return PatchRelinearised(**words, problem=about, changed=changed)
+        waiting = changed**2 > inner.tol and not slow
+        own = replace(inner.about(about), unsettled=waiting)
+        found = self.inner.assess(own, approximation)
+        return AboutItself.of(found, about, changed)
 
-    def observe(self, inner: PatchState, assessment: PatchRelinearised, progress: Progress) -> Turn:
+    def observe(self, state: NewtonState, assessment: AboutItself) -> Turn:
         """Return the next Newton step, on the same patches if they will do, or an end."""
-        inner = inner.about(assessment.problem)
-        if math.isinf(assessment.changed):
-            return Turn(replace(inner, finished=progress.lost()), renewed=False)
-        value = assessment.reached
-        if assessment.certificate is None:
-            waiting = inner.final or not np.any(assessment.tails.tail > inner.aim)
+        found, progress = assessment.found, state.progress
+        inner = state.inner.about(assessment.problem)
+        value = found.reached
+        if found.certificate is None:
+            waiting = inner.final or not np.any(found.tails.tail > inner.aim)
         else:
             # A correction above the estimate may be what is left of it.
             waiting = value > inner.tol and assessment.changed > value
@@ -177,4 +178,4 @@ class PatchStrategy:
             return Turn(replace(inner, finished=stuck), renewed=False)
         if waiting and stuck is None:
             return Turn(inner, renewed=False)
-        return Turn(self.inner.observe(inner, assessment), renewed=True)
+        return Turn(self.inner.observe(inner, found), renewed=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 from sharpfront.adapt.contract import Adaptor
-from sharpfront.errors import EquationError, LinearSystemError, ProblemError
-from sharpfront.estimate import Assessment
+from sharpfront.errors import EquationError, LinearSystemError, Outcome, ProblemError
+from sharpfront.newton.functions import FunctionCorrector, distance
 from sharpfront.newton.iterate import Iterate, Remembered
-from sharpfront.newton.progress import Progress
-from sharpfront.newton.rough import distance
-from sharpfront.newton.strategy import Turn
+from sharpfront.newton.progress import not_converged
+from sharpfront.newton.rough import RoughSolution
+from sharpfront.newton.strategy import AboutItself, NewtonState, Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
@@ -26,24 +26,13 @@ _AND_CHANGE = "; the last correction of Newton's method is added"
 _ASKED = ("problem", "tol", "finished")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AboutItself(Assessment):
-    """An assessment about the new iterate."""
-
-    found: Assessment  # the strategy's own
-    problem: Problem  # the linear problem about it
-    changed: float  # the largest change from the iterate before, relative to max(1, max|u|)
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """That of the strategy's own."""
-        return self.found.rank
-
-
-class FirstFunctions:
+class FirstFunctions(FunctionCorrector):
     """A strategy's first functions, as what solves roughly."""
 
-    def __init__(self, inner: Adaptor, tol: float, seed: int) -> None:
+    def __init__(
+        self, inner: Adaptor, problem: Problem, guesses: Sequence[Iterate], tol: float, seed: int
+    ) -> None:
+        super().__init__(problem, guesses, seed)
         self._inner, self._tol, self._seed = inner, tol, seed
 
     def solved(self, linear: Problem) -> Iterate | None:
@@ -57,10 +46,6 @@ class FirstFunctions:
         own = split_weights(weights, proposal.bases)
         return Remembered(Approximation(linear.coordinates, proposal.bases, own))
 
-    def refined(self, iterate: Iterate) -> bool:
-        """Tell that it has not."""
-        return False
-
 
 @dataclass(frozen=True)
 class PlainStrategy:
@@ -68,50 +53,46 @@ class PlainStrategy:
 
     inner: Adaptor
 
+    def tangent(self, problem: Problem, guesses: Sequence[Iterate]) -> Tangent:
+        """Return the problem, ready to be linearised."""
+        return Tangent(problem)
+
     def corrector(
         self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
     ) -> FirstFunctions:
         """Return what solves roughly."""
-        return FirstFunctions(self.inner, tol, seed)
+        return FirstFunctions(self.inner, tangent.problem, guesses, tol, seed)
 
-    def start(self, corrector: FirstFunctions, linear: Problem, tol: float, seed: int) -> Any:
+    def start(
+        self,
+        tangent: Tangent,
+        corrector: FirstFunctions,
+        rough: RoughSolution[Iterate],
+        tol: float,
+        seed: int,
+    ) -> tuple[Any, Outcome | None]:
         """Return the state before the first solve about a rough solution."""
-        state = self.inner.start(linear, tol, seed)
+        state = self.inner.start(tangent.at(rough.iterate), tol, seed)
         if not is_dataclass(state) or not all(hasattr(state, name) for name in _ASKED):
             raise ProblemError(
                 f"For a nonlinear problem the state of {type(self.inner).__name__} must be a "
                 f"dataclass with the fields {', '.join(_ASKED)}, got {type(state).__name__}."
             )
-        return state
+        return state, not_converged(rough)
 
     def assess(
-        self,
-        inner: Any,
-        old: Iterate,
-        about: Problem,
-        approximation: Approximation,
-        progress: Progress,
+        self, state: NewtonState, about: Problem, approximation: Approximation
     ) -> AboutItself:
         """Return the assessment about the new iterate, and by how much Newton's method moved."""
-        found = self.inner.assess(replace(inner, problem=about), approximation)
-        changed = distance(about, old, approximation, found.points, 1.0)
+        found = self.inner.assess(replace(state.inner, problem=about), approximation)
+        changed = distance(about, state.iterate, approximation, found.points, 1.0)
         estimate = Estimate(found.estimate.value + changed, found.estimate.meaning + _AND_CHANGE)
-        return AboutItself(
-            found.approximation,
-            found.points,
-            found.volumes,
-            found.residual,
-            found.mismatch,
-            estimate,
-            found=replace(found, estimate=estimate),
-            problem=about,
-            changed=changed,
-        )
+        return AboutItself.of(replace(found, estimate=estimate), about, changed)
 
-    def observe(self, inner: Any, assessment: AboutItself, progress: Progress) -> Turn:
+    def observe(self, state: NewtonState, assessment: AboutItself) -> Turn:
         """Return the next Newton step on the same functions, others, or an end."""
-        inner = replace(inner, problem=assessment.problem)
+        inner = replace(state.inner, problem=assessment.problem)
         rest = assessment.estimate.value - assessment.changed
         if assessment.changed > max(inner.tol, rest):
-            return Turn(replace(inner, finished=progress.stuck()), renewed=False)
+            return Turn(replace(inner, finished=state.progress.stuck()), renewed=False)
         return Turn(self.inner.observe(inner, assessment.found), renewed=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.newton.damped import ROUNDING, Newton
+from sharpfront.newton.rough import RoughSolution
 
 # Kernels that leave a larger relative error than this are no better than a rough solution.
 COARSE = 0.03
@@ -59,7 +59,7 @@ class Progress:
         """Return the end of iterates at which the equation has no finite values."""
         shown = ", ".join(f"{c:.1e}" for c in self.changes[-6:] if c < float("inf"))
         before = f" Corrections before were {shown}." if shown else ""
-        words = f"The last iterate is so large that the equation is infinite there.{before}"
+        words = f"At the last iterate the equation has no finite values.{before}"
         return Outcome(OutcomeKind.NEWTON, words)
 
 
@@ -89,18 +89,20 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     """
     if estimate <= tol:
         return Move.END
-    if kernels > COARSE:
+    if kernels > max(COARSE, tol):
         return Move.COARSE
     enough = kernels <= max(tol, KERNELS_SHARE * estimate)
     rough = progress.steps == 1 and progress.last > ROUGH
     return Move.NEWTON if rough or enough else Move.KERNELS
 
 
-def not_converged(history: Sequence[tuple[float, Newton[Any]]], solves: int) -> Outcome:
+def not_converged(rough: RoughSolution[Any]) -> Outcome | None:
     """Return the outcome of attempts that found no solution, with the last corrections."""
-    shown = "; ".join(f"{_where(factor)}{_changes(a)}" for factor, a in history[-3:])
+    if rough.converged:
+        return None
+    shown = "; ".join(f"{_where(factor)}{_changes(a)}" for factor, a in rough.history[-3:])
     return Outcome(
-        OutcomeKind.NEWTON, f"After {solves} linear solves the last corrections were {shown}."
+        OutcomeKind.NEWTON, f"After {rough.solves} linear solves the last corrections were {shown}."
     )
 
 

@@ -156,6 +156,9 @@ class Tangent:
     not linear count for one part in so many, the others hold the unknown at its guess, `about`.
     """
 
+    # Derivatives that come with the values of an iterate: each is asked for by itself.
+    highest = 0
+
     def __init__(
         self, problem: Problem, stiffness: float = 1.0, about: Iterate | None = None
     ) -> None:
@@ -274,6 +277,12 @@ def _stated(
             about = tuple(r.about(insert)[0] for r in residuals)
             out.append(replace(condition, residuals=about))
     return tuple(out)
+
+
+def is_steady(problem: Problem) -> bool:
+    """Tell whether all conditions are linear."""
+    stated = (r for c in (*problem.conditions, *problem.further) for r in c.residuals)
+    return all(map(is_linear, stated))
 
 
 def highest_order(problem: Problem) -> int:

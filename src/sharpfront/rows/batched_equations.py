@@ -24,7 +24,7 @@ from sharpfront.rows.batched_axes import Axis
 from sharpfront.rows.equation_rows import with_means
 from sharpfront.rows.measure import TINY, Measure, lighter
 from sharpfront.rows.moments import means
-from sharpfront.rows.norm import stretched, units
+from sharpfront.rows.norm import felt_units, units
 from sharpfront.rows.sources import ROUGH
 from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
@@ -257,7 +257,8 @@ class EquationBatch:
             own = units(form, local.reshape(-1, local.shape[2]), measure.rough)
             size = xp.sum(sizes * self.device.put(own.T.reshape(sizes.shape)), axis=2)
         else:
-            size = xp.min(sizes @ self.device.put(felt_units(form, sides, measure)), axis=2)
+            _, felt = felt_units(form, sides, measure.rough, measure.extent)
+            size = xp.min(sizes @ self.device.put(felt), axis=2)
         return votes[:, None] / xp.clip(size, min=TINY)
 
     def _weighed(self, values: Array) -> Array:
@@ -321,10 +322,3 @@ def within(own: tuple[int, ...], room: tuple[int, ...]) -> Ints:
     """Return the places of an array's entries where it is filled up to a larger one."""
     every = np.arange(math.prod(room)).reshape(room)
     return np.asarray(every[tuple(slice(n) for n in own)].ravel())
-
-
-def felt_units(form: FormValues, sides: FloatArray, measure: Measure) -> FloatArray:
-    """Return what makes terms sizes at each length that sides' effects are felt at, (b, t, k)."""
-    wider, factors = stretched(sides, measure.extent)
-    own = units(form, wider.reshape(-1, sides.shape[1]), measure.rough)
-    return np.asarray((own.reshape(-1, *factors.shape) * factors).transpose(1, 0, 2))

@@ -9,10 +9,9 @@ from sharpfront.bases.boxes import Boxes, distinct
 from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.rows.batched_equations import felt_units
 from sharpfront.rows.faces import Faces, others
 from sharpfront.rows.measure import Measure
-from sharpfront.rows.norm import THIN, stretched
+from sharpfront.rows.norm import THIN, felt_units
 from sharpfront.rows.sides import STEPS, moment_matrix, moments_of
 from sharpfront.rows.ties import TraceTies
 from sharpfront.rows.values import form_at
@@ -164,11 +163,10 @@ def reaches(measure: Measure, boxes: Boxes) -> FloatArray:
     if not len(thin):
         return out
     middles = 0.5 * (boxes.low[thin] + boxes.high[thin])
-    wider, _ = stretched(sides[thin], measure.extent)
     found = []
     for form in measure.problem.forms:
         at = form_at(form, measure.problem.coordinates, middles)
-        felt = felt_units(at, sides[thin], measure)
+        wider, felt = felt_units(at, sides[thin], measure.rough, measure.extent)
         sizes = np.abs(np.stack(at.coefficients, axis=1))[:, None] @ felt
         lowest = np.minimum.accumulate(sizes[:, 0], axis=1)
         # The last that made it smaller.

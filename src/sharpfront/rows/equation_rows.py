@@ -17,6 +17,7 @@ from sharpfront.equation.expression import Expression, is_zero
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
+from sharpfront.leastsquares.light import Matrix, Summed
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
@@ -33,9 +34,6 @@ from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_
 KEPT = 4
 # No more numbers than this are kept, 240 MB.
 MOST_KEPT = 30_000_000
-# Derivatives of all products of polynomials are tabulated for patches of up to so many functions: a
-# table takes two MB then.
-MOST_TABULATED = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class _AlikePatches:
     """What patches of one shape have in common where coefficients are constant."""
 
     scales: Sequence[FloatArray | float]  # the factor on the rows of each equation
-    triangle: FloatArray  # their rows reduced
+    triangle: Matrix  # their rows reduced
     # What reduces them; None where the weights of the polynomials in the equation, which are a
     # triangle already, stand for its values.
     reflection: Reflection | None = None
@@ -69,7 +67,7 @@ class EquationRows:
         known = self._kept | dict(zip(fresh, self._assembled(fresh), strict=True))
         out = {patch: known[patch] for patch in patches}
         self._kept = known if len(known) <= KEPT * count else out
-        held = {id(rows.triangle): rows.triangle.size for rows in known.values()}
+        held = {id(own): own.size for r in known.values() for own in (r.triangle, r.rhs)}
         # Patches come some at a time: all of them take as many times more.
         if sum(held.values()) * max(1.0, count / max(1, len(known))) > MOST_KEPT:
             self._kept, self._alike = {}, {}
@@ -287,7 +285,7 @@ def with_means(
     return [v + (m - s) for v, m, s in zip(values, means, own, strict=True)]
 
 
-def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:
+def _triangle(patch: Patch, form: FormValues, scale: float) -> Summed:
     """Return the Legendre weights of a form with constant coefficients over a patch's functions.
 
     Derivatives of polynomials are polynomials of lower degree, so that no QR is needed: in terms
@@ -299,35 +297,29 @@ def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:
     for term, c in zip(form.terms, form.coefficients, strict=True):
         unit = math.prod(u**k for u, k in zip(units, term.orders, strict=True))
         terms[term.orders] = terms.get(term.orders, 0.0) + scale * unit * float(c[0])
-    if patch.size > MOST_TABULATED:
-        return _summed(terms, patch.functions, patch.products)
-    every = _tabulated(patch.functions, tuple(terms))
-    # In Fortran's order, in which LAPACK takes it.
-    return np.asarray(np.array([*terms.values()]) @ every).reshape(patch.size, patch.size).T
+    return Summed(
+        np.array([*terms.values()]), *_tabulated(patch.functions, tuple(terms)), patch.size
+    )
 
 
 @lru_cache(maxsize=16)
-def _tabulated(functions: tuple[int, ...], orders: tuple[tuple[int, ...], ...]) -> FloatArray:
-    """Return each derivative of all products of polynomials as weights of these, transposed.
+def _tabulated(
+    functions: tuple[int, ...], orders: tuple[tuple[int, ...], ...]
+) -> tuple[FloatArray, Ints]:
+    """Return each derivative of all products of polynomials as weights of these.
 
-    On a patch with sides of two; (derivatives, size * size).
+    On a patch with sides of two: the entries that are not zero in all of them, (derivatives, e),
+    and their places in the matrices, columns one after the other.
     """
     chosen = products(functions, is_joint(len(functions)))
-    return np.stack([_summed({own: 1.0}, functions, chosen).T.ravel() for own in orders])
-
-
-def _summed(
-    terms: dict[tuple[int, ...], float], functions: tuple[int, ...], chosen: Ints
-) -> FloatArray:
-    """Return a sum of derivatives of products of polynomials, those of each axis chosen, (d, n)."""
-    n = chosen.shape[1]
-    out = np.zeros((n, n), order="F")
-    for orders, c in terms.items():
-        part = np.full((1, 1), c)
-        for p, k, own in zip(functions, orders, chosen, strict=True):
-            part = part * derivative_matrix(p, k)[np.ix_(own, own)]
-        out += part
-    return out
+    every = []
+    for own in orders:
+        part = np.ones((1, 1))
+        for p, k, numbers in zip(functions, own, chosen, strict=True):
+            part = part * derivative_matrix(p, k).T[np.ix_(numbers, numbers)]
+        every.append(part.ravel())
+    places = np.flatnonzero(np.any(every, axis=0))
+    return np.stack(every)[:, places], places
 
 
 def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray]:

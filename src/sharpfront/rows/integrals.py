@@ -17,6 +17,7 @@ from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.leastsquares.leaves import LeafRows, Tie
+from sharpfront.leastsquares.light import Matrix
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import size_of_terms
@@ -40,7 +41,7 @@ class Integrals:
         stated = self.stated(self.problem)
         self.forms: tuple[LinearForm, ...] = tuple(f for c in stated for f in c.forms)
         self.equals = np.array([c.equals for c in stated for _ in c.forms])
-        self._padded: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._padded: dict[int, tuple[Matrix, FloatArray]] = {}
         if self.forms:
             self.scales = self._scales()
 
@@ -109,7 +110,7 @@ class Integrals:
         padded = {id(m): self._wider(m, count, 0) for m in every}
         return leaf.wider(count, {**padded, id(own): self._wider(own, count, count)})
 
-    def _wider(self, matrix: FloatArray, columns: int, rows: int) -> FloatArray:
+    def _wider(self, matrix: Matrix, columns: int, rows: int) -> FloatArray:
         # Leaves that share their matrices are factored together: they share these too.
         known = self._padded.get(id(matrix))
         if known is None or known[0] is not matrix:

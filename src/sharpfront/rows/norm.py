@@ -71,12 +71,24 @@ def stretched(sides: FloatArray, extent: float) -> tuple[FloatArray, FloatArray]
     return out, lengths / thin[:, None]
 
 
+def felt_units(
+    form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return sides at each length that the effects of some, (b, d), are felt at, (b, k, d).
+
+    Beside them what makes terms sizes at these, l / h times the units, (b, terms, k).
+    """
+    wider, factors = stretched(sides, extent)
+    own = units(form, wider.reshape(-1, sides.shape[1]), rough)
+    return wider, np.asarray((own.reshape(-1, *factors.shape) * factors).transpose(1, 0, 2))
+
+
 def felt_size(
     form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least of l / h times the size of the terms at points, and the sides it is at."""
-    (wider,), (factors,) = stretched(sides[None], extent)
-    sizes = _sizes(form, factors * units(form, wider, rough))
+    (wider,), (factors,) = felt_units(form, sides[None], rough, extent)
+    sizes = _sizes(form, factors)
     lowest = np.minimum.accumulate(sizes, axis=1)
     # The last that made the largest of them smaller.
     lower = np.flatnonzero(sizes.max(axis=0)[1:] < lowest.max(axis=0)[:-1])

@@ -13,6 +13,7 @@ from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.leastsquares.leaves import Tie
+from sharpfront.leastsquares.light import Matrix, Scaled
 from sharpfront.maps import normals_across
 from sharpfront.rows.face_measure import (
     FEWER_MOMENTS,
@@ -56,10 +57,12 @@ class TraceTies:
         self._across = [{u: self.along[u][a] for u in measure.unknowns} for a in range(d)]
         # The last ties, for others with the same operator; None where there are none.
         self._latest: dict[Hashable, dict[int, list[Tie]]] | None = None
-        self._shared: dict[Hashable, FloatArray] = {}
+        self._shared: dict[Hashable, Matrix] = {}
         self._held = 0
         # Ties inside one chart but for factors of their rows, the same for patches of all sizes.
         self._patterns: dict[Hashable, FloatArray] = {}
+        # The last faces, and ties to them that take next to no memory, of both sides.
+        self._light: tuple[Faces | None, dict[tuple[int, int], Tie]] = (None, {})
 
     def like(self, other: TraceTies) -> None:
         """Share the matrices of another problem with the same operator."""
@@ -136,14 +139,18 @@ class TraceTies:
         if self._latest is not None and key in self._latest:
             return self._latest[key]
         out: dict[int, list[Tie]] = {i: [] for i in which}
+        if self._light[0] is not faces:
+            self._light = (faces, {})
+        known = self._light[1]
         touched = np.isin(faces.pairs, list(out)).any(axis=1)
         for k in np.flatnonzero(touched).tolist():
-            face = faces[k]
-            sizes = face_measure(self.measure, face, patches)
-            for contact in face.contacts:
-                if contact.patch in out:
-                    own = self._tie(k, face, patches, contact, sizes)
-                    out[contact.patch].append(own)
+            fresh = [j for j in (0, 1) if (k, j) not in known and faces.pairs[k, j] in out]
+            made = self._of_face(k, faces[k], patches, fresh) if fresh else {}
+            for j, i in enumerate(faces.pairs[k].tolist()):
+                if i in out:
+                    tie = made[j] if j in made else known[k, j]
+                    out[i].append(tie)
+            known |= {(k, j): tie for j, tie in made.items() if isinstance(tie.matrix, Scaled)}
         if self._latest is not None and all(t.offset is None for own in out.values() for t in own):
             self._latest.clear()
             self._latest[key] = out
@@ -151,8 +158,14 @@ class TraceTies:
 
     def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:
         """Return the ties of both patches to a face."""
+        return list(self._of_face(number, face, patches, (0, 1)).values())
+
+    def _of_face(
+        self, number: int, face: Face, patches: Sequence[Patch], which: Sequence[int]
+    ) -> dict[int, Tie]:
+        """Return the ties of the patch below a face, the one above, or both."""
         sizes = face_measure(self.measure, face, patches)
-        return [self._tie(number, face, patches, here, sizes) for here in face.contacts]
+        return {j: self._tie(number, face, patches, face.contacts[j], sizes) for j in which}
 
     def _tie(
         self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: FaceMeasure
@@ -184,7 +197,7 @@ class TraceTies:
         key = (here.axis, here.end, face.normal, patch.shape, sizes, _place(patch, here))
         if key not in self._shared:
             across = self._across_charts if face.normal else self._in_one_chart
-            self._shared[key] = sizes.vote * across(patch, here, face.normal, sizes)
+            self._shared[key] = across(patch, here, face.normal, sizes)
             self._held += self._shared[key].size
         matrix = self._shared[key]
         if self._held > MOST_SHARED:
@@ -217,23 +230,19 @@ class TraceTies:
                 rows.append(mean @ functions(form, points, scale))
         return np.concatenate(rows)
 
-    def _in_one_chart(
-        self, patch: Patch, here: Contact, _: object, sizes: FaceMeasure
-    ) -> FloatArray:
+    def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: FaceMeasure) -> Matrix:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
         orders, rough = self.data_of(patch, here.axis), self.measure.rough
         # Without maps derivatives are those in the reference cell, times a factor.
         even = not any(m.strength or m.decays for m in patch.maps)
         depth = 2.0 * sizes.depth / patch.maps[here.axis].length if even else sizes.depth
-        scales = [
-            depth**k * sizes.least ** rough[unknown]
+        scales = tuple(
+            sizes.vote * (depth**k * sizes.least ** rough[unknown])
             for unknown in self.measure.unknowns
             for k in range(orders[unknown])
-        ]
+        )
         pattern = (self._even_pattern if even else self._pattern)(patch, here, sizes.counts)
-        if not scales:
-            return pattern
-        return np.asarray(np.repeat(scales, len(pattern) // len(scales))[:, None] * pattern)
+        return Scaled(scales, pattern) if scales else pattern
 
     def _even_pattern(self, patch: Patch, here: Contact, counts: tuple[int, ...]) -> FloatArray:
         """Return `_pattern` of a patch without maps, made once for patches of all sizes."""
@@ -264,7 +273,8 @@ class TraceTies:
                 full = np.zeros((len(block), len(unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
-        return np.concatenate(rows)
+        # In the order in which LAPACK takes what is made of it.
+        return np.asfortranarray(np.concatenate(rows))
 
     def _on_part(self, patch: Patch, axis: int, part: Part, sizes: FaceMeasure) -> FloatArray:
         """Return the same where only a part of a face lies inside."""
@@ -335,7 +345,7 @@ class TraceTies:
                 form = normal_derivative(unknown, normal, k, len(positions)).in_chart(taylor)
                 scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
                 rows.append(mean @ form_matrix(form, scale, tables, unknowns))
-        return np.concatenate(rows)
+        return np.asarray(sizes.vote * np.concatenate(rows))
 
 
 def _place(patch: Patch, here: Contact) -> tuple[tuple[float, float], ...]:

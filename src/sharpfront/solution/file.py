@@ -12,6 +12,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis, states_of_parts
+from sharpfront.bases.levels import LevelsInTime
 from sharpfront.checks import explained, file_path
 from sharpfront.errors import Outcome, OutcomeKind, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
@@ -111,6 +112,9 @@ def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
 def _restored(state: dict[str, Any]) -> Basis:
     if state["type"] == "joined":
         return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
+    if state["type"] == "levels":
+        parts = tuple(_restored(part) for part in states_of_parts(state))
+        return LevelsInTime(np.asarray(state["times"]), parts, np.asarray(state["degrees"]))
     return _restorers().get(state["type"], restore)(state)
 
 

@@ -183,12 +183,7 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
     refuse_singular(stated, adaptor)
     if stated.time is not None:
-        from sharpfront.evolve import evolve
-
-        given = {"guess": how.guess, "adaptor": adaptor, "kernel": how.kernel}
-        refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
-        with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
-            return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
+        return _evolved(stated, tol, how), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     if how.kernel is not None:
@@ -202,6 +197,24 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
         return _solve(stated, tol, budget, adaptor, tell)
+
+
+def _evolved(stated: Problem, tol: float, how: _How) -> Solution:
+    """Return the solution of a problem in time: by a march of its own, or around an adaptor."""
+    from sharpfront.evolve import evolve, evolve_around
+
+    refuse("for a problem in time", guess=how.guess, kernel=how.kernel)
+    if how.adaptor is None:
+        refuse("for a problem in time", device=how.device, cluster=how.cluster)
+        with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
+            return evolve(stated, tol, budget=how.budget, on_step=tell, resume=how.resume)
+    refuse("for a problem in time with an adaptor", resume=how.resume)
+
+    def stationary(problem: Problem, tol: float, guess: Solution | None) -> Solution:
+        return _solved(problem, tol, replace(how, guess=guess, on_step=None, progress=False))[0]
+
+    with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
+        return evolve_around(stated, tol, stationary, tell)
 
 
 def _solve(

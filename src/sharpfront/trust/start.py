@@ -29,13 +29,13 @@ def with_start_seen(problem: Problem, solution: Solution) -> Solution:
         return solution
     for name in start.states:
         graph = start.graph(name) if name in problem.unknowns else None
-        told = np.zeros((0, 2)) if graph is None else told_places([graph], problem.domain)
-        places = told[problem.domain.contains(told)]
-        if not len(places):
+        told = None if graph is None else told_places([graph], problem.domain)
+        places = told if told is None else told[problem.domain.contains(told)]
+        if places is None or not len(places):
             continue
         given = start.values(name, places)
         moments = np.column_stack([places, np.full(len(places), problem.time[0])])
-        found = solution.approximation.values(name, moments, (0, 0, 0))
+        found = solution.approximation.values(name, moments, (0,) * moments.shape[1])
         missing = np.abs(found - given) > MISSING * np.abs(given)
         missing &= np.abs(given) > COUNTS * solution.tol * max(1.0, float(np.abs(found).max()))
         if missing.any():

@@ -76,6 +76,11 @@ class PatchAssessment(Assessment):
         return tuple(patch.points([np.zeros(1)] * patch.dimension)[0].tolist())
 
     @property
+    def rank(self) -> tuple[bool, float]:
+        """Smaller is better: nothing is an answer before it was certified."""
+        return self.certificate is None, self.reached
+
+    @property
     def reached(self) -> float:
         """The estimate away from places at which the solution jumps."""
         return self.estimate.value if self.certificate is None else self.certificate.value

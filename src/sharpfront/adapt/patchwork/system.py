@@ -62,6 +62,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         orderings,
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
         rows.measure.constant and 2 * boxes.shapes < len(patches),
+        rows.measure.constant,
         rows.measure.shared,
         partial(rows.stacks, patches, faces, sides) if plain and not links else None,
         partial(_siblings, rows, tiling, patches) if rows.siblings else None,

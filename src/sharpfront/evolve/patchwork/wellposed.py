@@ -124,13 +124,14 @@ def require_forward(system: PlaneSystem) -> None:
     """Refuse equations that run backwards: small waves would grow without bound."""
     points = system.problem.domain.sample(LOOKED)
     start, span = system.initial(points), system.problem.time
+    none = (0,) * len(system.space)
     assert span is not None
     for equation in system.equations:
         leaves = environment(system.space, points)
         leaves["coordinate", TIME] = np.full(len(points), span[0])
         for leaf in equation.derivatives:
-            k, (x, y, rate) = system.unknowns.index(leaf.unknown), leaf.orders
-            known = start[rate, k] if rate < 2 and not x + y else np.zeros(len(points))
+            k, (*space, rate) = system.unknowns.index(leaf.unknown), leaf.orders
+            known = start[rate, k] if rate < 2 and not any(space) else np.zeros(len(points))
             leaves[leaf.key] = known
         with np.errstate(all="ignore"):
             tangents = {
@@ -138,14 +139,15 @@ def require_forward(system: PlaneSystem) -> None:
                 for t in equation.terms
             }
         for unknown, order in zip(system.unknowns, system.orders, strict=True):
-            ahead = tangents.get((unknown, (0, 0, order)))
+            ahead = tangents.get((unknown, (*none, order)))
             if ahead is None or not order:
                 continue
-            most = max(sum(t.orders[:2]) for t in equation.terms if t.unknown == unknown)
+            most = max(sum(t.orders[:-1]) for t in equation.terms if t.unknown == unknown)
             if most % 2 or not most:
                 continue
             sign = (-1.0) ** (most // 2) * np.sign(ahead)
-            for along in ((most, 0, 0), (0, most, 0)):
+            for axis in range(len(none)):
+                along = (*none[:axis], most, *none[axis + 1 :], 0)
                 own = sign * tangents.get((unknown, along), np.zeros(len(points)))
                 if np.any(own < -1e-9 * np.abs(own).max()):
                     raise ProblemError(

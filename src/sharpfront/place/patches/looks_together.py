@@ -19,7 +19,7 @@ from sharpfront.place.patches.looks import COEFFICIENT, SPREAD, Look, Looks, pla
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import tails_of_blocks
 from sharpfront.rows.moments import means
-from sharpfront.rows.norm import stretched, units
+from sharpfront.rows.norm import felt_units
 from sharpfront.rows.values import form_at
 
 # So few boxes are looked at one by one.
@@ -119,11 +119,9 @@ def _data(looks: Looks, form: LinearForm, points: FloatArray, sides: FloatArray)
     coefficients = [c.reshape(b, m) for c in found.coefficients]
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-    wider, factors = stretched(sides, extent)
-    each = units(found, wider.reshape(-1, d), rough).reshape(-1, *factors.shape) * factors
     size = np.full((b, m), np.inf)
-    for k in range(factors.shape[1]):
-        own = sum((np.abs(c) * u[:, k, None] for c, u in zip(coefficients, each, strict=True)), 0.0)
+    for felt in felt_units(found, sides, rough, extent)[1].T:
+        own = sum((np.abs(c) * u[:, None] for c, u in zip(coefficients, felt, strict=True)), 0.0)
         size = np.minimum(size, own)
     size = np.maximum(size, 1e-300)
     mean = size.mean(axis=1, keepdims=True)
