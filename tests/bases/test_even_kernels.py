@@ -45,7 +45,7 @@ def test_centres_are_even_with_ghosts_beyond_both_ends():
 
 @pytest.mark.parametrize("kernels", SIZES)
 def test_orthonormal_on_the_fitting_points(kernels):
-    values = tables.fitting_table(kernels, 0).values[0]
+    values = tables.kernel_table(kernels, 0)[0]
     points = tables.fitting_points(kernels)
     gram = values.T @ values / len(points)
     # Columns of relative size 1e-14 among the kernels are orthonormal to their rounding only.
@@ -86,12 +86,11 @@ def test_tables_are_the_kernels_combined(kernels):
     )
     inside = np.abs(s[:, None] - tables.centres(kernels)) * scale < tables.REACH
     table = even.table(s, 2)
-    np.testing.assert_array_equal(table.points, s)
     for k in range(3):
         legendre = np.array([f.deriv(k)(s) if k else f(s) for f in smooth]).T
         plain = np.hstack([legendre, gaussians[k] * inside])
         size = np.abs(plain) @ np.abs(even.combine)
-        assert np.all(np.abs(table.values[k] - plain @ even.combine) <= 1e-12 * size)
+        assert np.all(np.abs(table[k] - plain @ even.combine) <= 1e-12 * size)
 
 
 @pytest.mark.parametrize("order", range(5))
@@ -111,7 +110,7 @@ def test_low_polynomials_are_held_to_rounding(kernels, degree):
     """With kernels alone the second derivative of a constant is 3e-9 to 5e-8."""
     even, points = tables.even_kernels(kernels), tables.fitting_points(kernels)
     exact = np.polynomial.Polynomial([1.0, -0.3, 0.5, 2.0][: degree + 1])
-    values = tables.fitting_table(kernels, 0).values[0]
+    values = tables.kernel_table(kernels, 0)[0]
     # Four functions are enough, and the first ones.
     weights = np.zeros(even.size)
     weights[:4] = np.linalg.lstsq(values[:, :4], exact(points), rcond=None)[0]
@@ -131,7 +130,7 @@ def test_sums_are_tables_times_weights(kernels):
     noise = 1e-15 * np.abs(even.combine @ weights).sum()
     for k in range(5):
         atol = 100 * noise * (kernels / tables.WIDTH) ** k
-        np.testing.assert_allclose(sums[k], table.values[k] @ weights, rtol=0, atol=atol)
+        np.testing.assert_allclose(sums[k], table[k] @ weights, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +148,8 @@ def test_sums_are_tables_times_weights(kernels):
 )
 def test_smooth_functions_and_their_derivatives_are_represented(f, d1, d2):
     """Fifty kernels carry a smooth function to 1e-12, its first two derivatives to 1e-10, 1e-8."""
-    table = tables.fitting_table(50, 2)
-    weights = np.linalg.lstsq(table.values[0], f(table.points), rcond=None)[0]
+    table = tables.kernel_table(50, 2)
+    weights = np.linalg.lstsq(table[0], f(tables.fitting_points(50)), rcond=None)[0]
     s = np.linspace(0, 1, 333)
     got = tables.even_kernels(50).sums(s, weights, 2)
     for values, exact, tolerance in zip(got, (f, d1, d2), (1e-12, 3e-10, 1e-7), strict=True):
@@ -165,10 +164,10 @@ def test_smooth_functions_and_their_derivatives_are_represented(f, d1, d2):
         tables.checking_nodes,
         tables.checking_middles,
         lambda n: tables.every_point(n)[0],
-        lambda n: tables.fitting_table(n, 2),
-        lambda n: tables.checking_table(n, 2),
-        lambda n: tables.table_at_ends(n, 2),
-        lambda n: tables.quadrature_table(n, 2)[0],
+        lambda n: tables.kernel_table(n, 2),
+        lambda n: tables.kernel_table(n, 2, tables.checking_middles),
+        lambda n: tables.kernel_table(n, 2, tables.both_ends),
+        lambda n: tables.quadrature(n)[0],
     ],
 )
 def test_made_once_for_each_number_of_kernels(cached):
@@ -221,12 +220,14 @@ def test_every_point_is_cut_into_its_three_parts(kernels):
 def test_tables_are_at_their_points(kernels):
     even = tables.even_kernels(kernels)
     for table, points in [
-        (tables.fitting_table(kernels, 1), tables.fitting_points(kernels)),
-        (tables.checking_table(kernels, 1), tables.checking_middles(kernels)),
-        (tables.table_at_ends(kernels, 1), np.array([0.0, 1.0])),
+        (tables.kernel_table(kernels, 1), tables.fitting_points(kernels)),
+        (
+            tables.kernel_table(kernels, 1, tables.checking_middles),
+            tables.checking_middles(kernels),
+        ),
+        (tables.kernel_table(kernels, 1, tables.both_ends), np.array([0.0, 1.0])),
     ]:
-        np.testing.assert_array_equal(table.points, points)
-        np.testing.assert_array_equal(table.values, even.table(points, 1).values)
+        np.testing.assert_array_equal(table, even.table(points, 1))
 
 
 @pytest.mark.parametrize(
@@ -240,23 +241,23 @@ def test_tables_are_at_their_points(kernels):
     ],
 )
 def test_quadrature_is_exact_for_smooth_functions(f, integral):
-    table, weights = tables.quadrature_table(30, 2)
-    assert weights @ f(table.points) == pytest.approx(integral, rel=1e-14)
-    assert table.values.shape == (3, 120, tables.even_kernels(30).size)
+    points, weights, table = tables.quadrature(30)
+    assert weights @ f(points) == pytest.approx(integral, rel=1e-14)
+    assert table.shape == (3, 120, tables.even_kernels(30).size)
 
 
 @pytest.mark.parametrize("kernels", [12, 50])
 def test_quadrature_integrates_the_kernels_themselves(kernels):
     """The integral of a derivative is the difference of the ends."""
-    table, weights = tables.quadrature_table(kernels, 2)
-    ends = tables.table_at_ends(kernels, 2).values
+    _, weights, table = tables.quadrature(kernels)
+    ends = tables.kernel_table(kernels, 2, tables.both_ends)
     # The last combinations of kernels oscillate too fast to be anything but rounding.
     strong = slice(tables.even_kernels(kernels).size // 2)
     for k in (1, 2):
         expected = ends[k - 1][1] - ends[k - 1][0]
         # A constant has no derivative.
-        size = np.maximum(np.abs(table.values[k]).max(axis=0), 1.0)
-        off = np.abs(weights @ table.values[k] - expected) / size
+        size = np.maximum(np.abs(table[k]).max(axis=0), 1.0)
+        off = np.abs(weights @ table[k] - expected) / size
         assert np.all(off[strong] < 1e-11)
 
 
@@ -281,7 +282,8 @@ def test_sums_at_many_points_are_made_part_by_part(monkeypatch):
     whole = functions.sums(s, weights, 2)
     seen = []
     plain = tables.EvenKernels._plain
-    monkeypatch.setattr(tables, "GAUSSIANS_AT_ONCE", 1000)
+    monkeypatch.setattr(tables, "MANY_ENTRIES", 5000)
+    monkeypatch.setattr(tables, "SOME_ENTRIES", 1000)
     monkeypatch.setattr(
         tables.EvenKernels, "_plain", lambda f, at, k: seen.append(len(at)) or plain(f, at, k)
     )

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from sharpfront.bases import even_kernels as tables
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.line_basis import LineBasis, restore_line
 from sharpfront.bases.line_patch import line_patch
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.leastsquares import Blocked
 from sharpfront.maps.mixture_axis import mixture_axis
@@ -54,6 +56,22 @@ def test_matrix_times_weights_is_values(order):
         size = np.abs(matrix) @ np.abs(weights)
         assert np.all(np.abs(matrix @ weights - values) <= 1e-9 * size)
         assert np.any(values != 0)
+
+
+@pytest.mark.parametrize("j", [0, 1, 2])
+def test_what_all_patches_do_is_right_on_the_line(j):
+    """Tables along the axis and the matrix made of them, against the line's own faster ways."""
+    b = basis()
+    weights = some_weights(b)
+    values = b.values(weights, POINTS, (j,))
+    found = PatchworkBasis.matrix(b, POINTS, (j,)) @ weights
+    np.testing.assert_allclose(found, values, atol=1e-8 * np.abs(values).max())
+    for i, patch in enumerate(b.patches):
+        own, z = weights[b.edges[i] : b.edges[i + 1]], gauss(7)[0]
+        at_ends, at_points = patch.end_tables(0, 2)[j] @ own, patch.gauss_along(0, 7, 2)[j] @ own
+        np.testing.assert_allclose(at_ends, patch.end_rows(j) @ own, rtol=1e-7)
+        expected = patch.several(own, patch.points([z])[:, 0], [j])[0]
+        np.testing.assert_allclose(at_points, expected, atol=1e-7 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("order", [2, 4])
@@ -242,7 +260,7 @@ def test_a_force_costs_the_same_on_both_sides_of_a_tie():
     costs = []
     for piece, block in zip(own, (b for b in system.blocks if b.label == "equation"), strict=True):
         at = piece.places.rows
-        table = tables.fitting_table(33, 2)
+        table = tables.kernel_table(33, 2)
         rows, *_ = operator_rows(plain, piece, table, at)
         spacing = (piece.axis.high - piece.axis.low) / 33
         costs.append(block.weight / np.linalg.norm(rows, axis=1).max() / spacing)

@@ -58,7 +58,7 @@ def nodal_values(basis, weights):
 def ripple(p, function):
     """Weights of a function of the piece's coordinate, in one field."""
     s = tables.fitting_points(p.kernels)
-    table = tables.fitting_table(p.kernels, 0).values[0]
+    table = tables.kernel_table(p.kernels, 0)[0]
     return np.linalg.lstsq(table, function(s), rcond=None)[0]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sharpfront.maps import chain
 from sharpfront.maps.mixture_axis import (
+    COMPONENT_ARRAYS,
     LOGARITHMIC,
     RADIUS,
     UNIFORM,
@@ -273,3 +274,17 @@ def test_a_coordinate_is_frozen():
     with pytest.raises(AttributeError):
         mixture_axis(0, 1).low = 2
     assert isinstance(mixture_axis(0, 1), MixtureAxis)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_axis_made_of_another_ones_numbers_is_the_same_to_the_bit(seed):
+    """As one from a file is: kernels make 1e-11 of a last digit of the coordinate."""
+    rng = np.random.default_rng(seed)
+    low, count = rng.uniform(-1, 1), rng.integers(1, 6)
+    axis = layered(low, low + 1.3, low + 1.3 * rng.random(count), 10 ** rng.uniform(-8, 0, count))
+    again = MixtureAxis(
+        axis.low, axis.high, uniform=axis.uniform, **{n: getattr(axis, n) for n in COMPONENT_ARRAYS}
+    )
+    assert again._span == axis._span
+    x = axis.nearest(np.linspace(axis.low, axis.high, 50))
+    np.testing.assert_array_equal(again.xi(x), axis.xi(x))

@@ -1,5 +1,7 @@
 """Functions along an axis of a patch: Legendre polynomials, or those and what decays beside a wall.
 
+In the coordinate of a mixture they are even kernels, and their count is that of the kernels.
+
 A layer is e^(-d/w) times a smooth function of the distance d and the place along the wall, beside a
 smooth function. Along an axis across it functions are 1, e^-t, d, d e^-t, ... with t = d/w, made
 orthonormal in the mean one after the other. They are kept as weights of Legendre polynomials, as
@@ -15,8 +17,9 @@ import numpy as np
 from scipy.special import eval_laguerre
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.even_kernels import even_kernels
 from sharpfront.bases.legendre import end_table, gauss, gauss_table, legendre_table
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, MixtureAxis
 
 # e^-t with t from 0 to n has Legendre weights below rounding from n + so many on, times polynomials
 # of the degrees that patches have.
@@ -35,6 +38,9 @@ def points_for(count: int, decays: float) -> int:
 
 def functions_at(side: AxisMap, z: FloatArray, count: int, order: int = 0) -> FloatArray:
     """Return an axis' first functions and their derivatives along z, (order + 1, n, count)."""
+    if isinstance(side, MixtureAxis):
+        halves = 0.5 ** np.arange(order + 1)
+        return even_kernels(count).table(0.5 * (1.0 + z), order) * halves[:, None, None]
     if not side.decays:
         return legendre_table(z, count, order)
     return legendre_table(z, held_by(side.decays), order) @ decaying(count, side.decays)
@@ -42,6 +48,8 @@ def functions_at(side: AxisMap, z: FloatArray, count: int, order: int = 0) -> Fl
 
 def functions_at_gauss(side: AxisMap, points: int, count: int, order: int) -> FloatArray:
     """Return `functions_at` at Gauss points, (order + 1, points, count)."""
+    if isinstance(side, MixtureAxis):
+        return functions_at(side, gauss(points)[0], count, order)
     if not side.decays:
         return gauss_table(points, count, order)
     return gauss_table(points, held_by(side.decays), order) @ decaying(count, side.decays)
@@ -49,6 +57,8 @@ def functions_at_gauss(side: AxisMap, points: int, count: int, order: int) -> Fl
 
 def functions_at_ends(side: AxisMap, count: int, order: int) -> FloatArray:
     """Return `functions_at` at -1 and 1, (order + 1, 2, count)."""
+    if isinstance(side, MixtureAxis):
+        return functions_at(side, np.array([-1.0, 1.0]), count, order)
     if not side.decays:
         return end_table(count, order)
     return end_table(held_by(side.decays), order) @ decaying(count, side.decays)

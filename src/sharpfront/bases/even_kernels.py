@@ -10,6 +10,7 @@ costs a few diagonal scalings and one QR.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,26 +33,11 @@ CLUSTER = 8
 # of the slope that no row sees, and a feature of width w makes it 1/w times larger: with 8.5 the
 # error it made was 1e-14 / w, a few times what the error equation saw.
 REACH = 13.0
-# Entries of a table that are made at a time: what fits into a cache takes half the time.
-GAUSSIANS_AT_ONCE = 100_000
+# Beyond so many entries a table is made in parts of so many: small arrays need not be asked of the
+# system anew, and values at 1e5 points take a half of the time and little memory.
+MANY_ENTRIES, SOME_ENTRIES = 40_000, 10_000
 # Checking nodes are multiples of this part of a spacing.
 _FINEST = 120
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Orthonormal combinations of the kernels and their derivatives in s at fixed points.
-
-    Parameters
-    ----------
-    points
-        Positions in [0, 1], (n,).
-    values
-        (order + 1, n, K).
-    """
-
-    points: FloatArray
-    values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +52,16 @@ class EvenKernels:
         """K."""
         return int(self.combine.shape[1])
 
-    def table(self, s: FloatArray, order: int) -> Table:
-        """Return the derivatives up to `order` of every function at positions s."""
+    def table(self, s: FloatArray, order: int) -> FloatArray:
+        """Return every function and its derivatives at positions s, (order + 1, n, K)."""
         # Point after point, as LAPACK wants the rows that are made of it.
         stacked = np.stack([(g @ self.combine).T for g in self._plain(s, order)])
-        return Table(s, stacked.swapaxes(1, 2))
+        return stacked.swapaxes(1, 2)
 
     def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""
-        plain = self.combine @ weights
-        parts = np.array_split(s, 1 + len(s) * len(plain) // GAUSSIANS_AT_ONCE)
+        plain, entries = self.combine @ weights, len(s) * len(self.combine)
+        parts = [s] if entries < MANY_ENTRIES else np.array_split(s, 1 + entries // SOME_ENTRIES)
         sums = [np.stack([g @ plain for g in self._plain(part, order)]) for part in parts]
         return sums[0] if len(sums) == 1 else np.concatenate(sums, axis=1)
 
@@ -187,32 +173,27 @@ def even_kernels(kernels: int) -> EvenKernels:
     return EvenKernels(kernels, combine * np.sqrt(len(points)))
 
 
-@lru_cache(maxsize=128)
-def fitting_table(kernels: int, order: int) -> Table:
-    """Return the functions at the fitting points."""
-    return even_kernels(kernels).table(fitting_points(kernels), order)
+def both_ends(kernels: int) -> FloatArray:
+    """Return 0 and 1, whatever the number of kernels."""
+    return np.array([0.0, 1.0])
 
 
-@lru_cache(maxsize=128)
-def checking_table(kernels: int, order: int) -> Table:
-    """Return the functions at the middles of the error equation's cells."""
-    return even_kernels(kernels).table(checking_middles(kernels), order)
-
-
-@lru_cache(maxsize=128)
-def table_at_ends(kernels: int, order: int) -> Table:
-    """Return the functions at both ends."""
-    return even_kernels(kernels).table(np.array([0.0, 1.0]), order)
+@lru_cache(maxsize=384)
+def kernel_table(
+    kernels: int, order: int, where: Callable[[int], FloatArray] = fitting_points
+) -> FloatArray:
+    """Return the functions at places that go with their number, (order + 1, n, K)."""
+    return even_kernels(kernels).table(where(kernels), order)
 
 
 @lru_cache(maxsize=64)
-def quadrature_table(kernels: int, order: int) -> tuple[Table, FloatArray]:
-    """Return the functions at Gauss-Legendre points, and the weights, for integral conditions.
+def quadrature(kernels: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Gauss-Legendre points and weights, (n,), and u, u' and u'' there, (3, n, K).
 
     Eight points to every other kernel: the coordinate's own density may vary by orders of magnitude
-    from one kernel to the next, which one rule over the whole piece follows to nine digits only.
+    from one kernel to the next, which one rule over the whole side follows to nine digits only.
     """
     t, w = np.polynomial.legendre.leggauss(8)
     panels = (kernels + 1) // 2
     points = (np.arange(panels)[:, None] + 0.5 * (1.0 + t)).ravel() / panels
-    return even_kernels(kernels).table(points, order), np.tile(0.5 * w / panels, panels)
+    return points, np.tile(0.5 * w / panels, panels), even_kernels(kernels).table(points, 2)

@@ -15,7 +15,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases import even_kernels
-from sharpfront.bases.even_kernels import EvenKernels, Table
+from sharpfront.bases.even_kernels import EvenKernels, kernel_table
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.maps import MixtureAxis, Points, chain
@@ -62,6 +63,11 @@ class LinePatch(Patch):
     def width(self) -> int:
         """The number of functions of one field."""
         return self.profiles.size
+
+    @cached_property
+    def products(self) -> Ints:
+        """The functions of a field by number, (1, width)."""
+        return np.arange(self.width)[None]
 
     @property
     def fields(self) -> int:
@@ -134,17 +140,20 @@ class LinePatch(Patch):
             points = self.axis.nearest(x)
             d, xi = self._slopes(points, held), self.axis.xi(points)
             sums = {f: self.profiles.sums(xi, own[f], highest) for f in needed}
-        return [combined(sums[f], d, self._coefficients(d, f, level)) for f, level in held]
+        return [
+            combined(sums[f], d, self._coefficients(d, f, level)) if f or level else sums[0][0]
+            for f, level in held
+        ]
 
-    def derivative_rows(self, table: Table, points: Points, order: int) -> FloatArray:
+    def derivative_rows(self, table: FloatArray, points: Points, order: int) -> FloatArray:
         """Return u^(order) of every column at tabulated points, (n, size)."""
         if order == 0 and self.fields == 1:
-            return np.asarray(table.values[0])
+            return np.asarray(table[0])
         number, level = self._held(order)
         d = self._slopes(points, [(number, level)])
-        out = np.zeros((len(table.points), self.size))
+        out = np.zeros((table.shape[1], self.size))
         columns = slice(number * self.width, (number + 1) * self.width)
-        out[:, columns] = combined(table.values, d, self._coefficients(d, number, level))
+        out[:, columns] = combined(table, d, self._coefficients(d, number, level))
         return out
 
     def rows_at(self, points: Points, order: int) -> FloatArray:
@@ -154,7 +163,7 @@ class LinePatch(Patch):
 
     def end_rows(self, order: int) -> FloatArray:
         """Return u^(order) of every column at both ends, (2, size)."""
-        table = even_kernels.table_at_ends(self.kernels, max(2, self._held(order)[1]))
+        table = kernel_table(self.kernels, max(2, self._held(order)[1]), even_kernels.both_ends)
         return self.derivative_rows(table, self.axis.ends, order)
 
     def _held(self, order: int) -> tuple[int, int]:
@@ -181,10 +190,10 @@ class LinePatch(Patch):
         """Return rates and functions at positions that are those of the patch's own tables."""
         if "places" not in vars(self):
             return None
-        fitting, checking = even_kernels.fitting_table, even_kernels.checking_table
-        for points, table in ((self.places.middles, checking), (self.places.rows, fitting)):
+        checking, fitting = even_kernels.checking_middles, even_kernels.fitting_points
+        for points, where in ((self.places.middles, checking), (self.places.rows, fitting)):
             if len(points.offset) == len(x) and (points.x == x).all():
-                return self.rates(points), table(self.kernels, self.tabulated).values
+                return self.rates(points), kernel_table(self.kernels, self.tabulated, where)
         return None
 
 
@@ -219,11 +228,11 @@ def combined(table: FloatArray, d: FloatArray, coefficients: FloatArray) -> Floa
     These are (order + 1, n) of one function, or (order + 1, n, width) of many; so is the sum.
     """
     factors = chain(d, coefficients)
+    if table.ndim == 2:
+        return np.asarray(np.add.reduce(factors * table[: len(factors)], axis=0))
     # What an equation lacks, as those of layers do u itself, need not be added.
-    kept = [k for k, factor in enumerate(factors) if np.count_nonzero(factor)] or [0]
-    if table.ndim == 3:
-        factors = factors[..., None]
-    out = factors[kept[0]] * table[kept[0]]
-    for k in kept[1:]:
-        out += factors[k] * table[k]
+    first, *others = [k for k, f in enumerate(factors) if np.count_nonzero(f)] or [0]
+    out = factors[first][:, None] * table[first]
+    for k in others:
+        out += factors[k][:, None] * table[k]
     return np.asarray(out)

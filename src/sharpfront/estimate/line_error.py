@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import EPS, FloatArray, largest
-from sharpfront.bases.even_kernels import checking_table
+from sharpfront.bases.even_kernels import checking_middles, kernel_table
 from sharpfront.bases.line_basis import LineBasis
 from sharpfront.bases.line_patch import LinePatch
 from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
@@ -148,7 +148,7 @@ def _looked_at(
     problem: LineProblem, patch: LinePatch, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return u, the residual and the data at the checking middles of a patch."""
-    table = checking_table(patch.kernels, patch.tabulated)
+    table = kernel_table(patch.kernels, patch.tabulated, checking_middles)
     return remainder(problem, patch, table, patch.places.middles, weights)
 
 

@@ -175,8 +175,15 @@ class MixtureAxis(AxisMap):
     @cached_property
     def _span(self) -> tuple[float, float]:
         """The unnormalised coordinate of both ends."""
-        start, stop = self._raw(self.ends).tolist()
-        return start, stop
+        z = ((np.array([[self.low], [self.high]]) - self.anchor) - self.offset) / self.scale
+        return self._between(np.arcsinh(z), np.arctan(z))
+
+    def _between(self, log: FloatArray, bell: FloatArray) -> tuple[float, float]:
+        """Return the same from asinh and atan at the ends, (2, K), to the bit."""
+        start, stop = (
+            float(self.log_share @ x + self.bell_share @ y) for x, y in zip(log, bell, strict=True)
+        )
+        return start, self.uniform * self.length + stop
 
 
 def _profiles(z: FloatArray, order: int) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -202,20 +209,17 @@ def mixture_axis(low: float, high: float, mixture: Mixture | None = None) -> Mix
     scale = np.minimum(RADIUS * deviations, high - low)
     offset = means - nearest
     ends = ((np.array([[low], [high]]) - nearest) - offset) / scale
-    (log_low, log_high), (bell_low, bell_high) = np.arcsinh(ends), np.arctan(ends)
+    log, bell = np.arcsinh(ends), np.arctan(ends)
     share = (1.0 - UNIFORM) * mixture.weights
-    log = LOGARITHMIC * share / (log_high - log_low)
-    bell = (1.0 - LOGARITHMIC) * share / (bell_high - bell_low)
     found = MixtureAxis(
         *(low, high),
         anchor=nearest,
         offset=offset,
         scale=scale,
-        log_share=log,
-        bell_share=bell,
+        log_share=LOGARITHMIC * share / (log[1] - log[0]),
+        bell_share=(1.0 - LOGARITHMIC) * share / (bell[1] - bell[0]),
         uniform=UNIFORM / (high - low),
     )
     # Known here: asking for the ends again takes a tenth of an inversion.
-    start = float(log @ log_low + bell @ bell_low)
-    vars(found)["_span"] = start, UNIFORM + float(log @ log_high + bell @ bell_high)
+    vars(found)["_span"] = found._between(log, bell)
     return found

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases import even_kernels
-from sharpfront.bases.even_kernels import Table
+from sharpfront.bases.even_kernels import kernel_table, quadrature
 from sharpfront.bases.line_basis import LineBasis
 from sharpfront.bases.line_patch import LinePatch, combined, unit, unscaled
 from sharpfront.errors import ProblemError
@@ -62,7 +61,7 @@ class LineRows(Block):
     def entries(self) -> tuple[FloatArray, FloatArray]:
         """Return the matrix and the right-hand side."""
         patch = self._patch
-        table = even_kernels.fitting_table(patch.kernels, patch.tabulated)
+        table = kernel_table(patch.kernels, patch.tabulated)
         matrix, source, _ = operator_rows(self._problem, patch, table, self._at)
         norms = _norms(matrix)
         matrix /= norms[:, None]
@@ -105,7 +104,7 @@ def line_system(
 
 
 def operator_rows(
-    problem: LineProblem, patch: LinePatch, table: Table, points: Points
+    problem: LineProblem, patch: LinePatch, table: FloatArray, points: Points
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the equation on the patch's functions at tabulated points, its source and its data.
 
@@ -113,22 +112,22 @@ def operator_rows(
     there are two rows a point: the equation written with w, and u^(m-2) - w = 0.
     """
     data = patch.sample(problem, points)
-    parts = _on_fields(patch, [table.values] * patch.fields, patch.rates(points), data)
+    parts = _on_fields(patch, [table] * patch.fields, patch.rates(points), data)
     if patch.fields == 1:
         return parts[0][0], data[-1], data
-    source = np.concatenate([data[-1], np.zeros(len(table.points))])
+    source = np.concatenate([data[-1], np.zeros(table.shape[1])])
     return np.vstack([np.hstack(part) for part in parts]), source, data
 
 
 def remainder(
-    problem: LineProblem, patch: LinePatch, table: Table, points: Points, weights: FloatArray
+    problem: LineProblem, patch: LinePatch, table: FloatArray, points: Points, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return u, what rows of `operator_rows` leave of it, (fields, n), and its data.
 
     Without the rows: sums of the functions' derivatives are all that is needed of them.
     """
     data = patch.sample(problem, points)
-    sums = [table.values @ own for own in weights.reshape(patch.fields, -1)]
+    sums = [table @ own for own in weights.reshape(patch.fields, -1)]
     equation, *gaps = (sum(part) for part in _on_fields(patch, sums, patch.rates(points), data))
     return sums[0][0], np.stack([data[-1] - equation, *(-gap for gap in gaps)]), data
 
@@ -244,9 +243,9 @@ def integrated_weight(patch: LinePatch, term: IntegralTerm) -> float:
     return float(np.sum(_quadrature(patch, term)[2]))
 
 
-def _quadrature(patch: LinePatch, term: IntegralTerm) -> tuple[Table, Points, FloatArray]:
+def _quadrature(patch: LinePatch, term: IntegralTerm) -> tuple[FloatArray, Points, FloatArray]:
     """Return functions, points and weights of Gauss-Legendre in the patch's coordinate."""
-    table, w = even_kernels.quadrature_table(patch.kernels, 2)
-    points = patch.axis.invert(table.points)
+    s, w, table = quadrature(patch.kernels)
+    points = patch.axis.invert(s)
     jacobian = 1.0 / patch.axis.derivatives(points, 1)[0]
     return table, points, w * jacobian * value(term.weight, np.clip(points.x, *patch.inside))

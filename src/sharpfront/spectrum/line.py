@@ -8,6 +8,7 @@ below n go on from piece to piece, and the conditions make the system square.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -69,6 +70,11 @@ class LinePencil:
     points: tuple[int, ...]  # p of each piece
 
     @cached_property
+    def axes(self) -> list[AxisMap]:
+        """The pieces."""
+        return [AxisMap(low, high) for low, high in itertools.pairwise(self.edges.tolist())]
+
+    @cached_property
     def orders(self) -> tuple[int, ...]:
         """N of each unknown."""
         return tuple(conditions_needed(self.statement))
@@ -126,7 +132,7 @@ class LinePencil:
         count, names = 0, self.statement.problem.unknowns
         for i, p in enumerate(self.points):
             z, _ = gauss(p)
-            x = self._at(i, z)
+            x = self.axes[i].points(z)
             for form in self.statement.equations:
                 for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
                     u = names.index(term.unknown)
@@ -135,15 +141,11 @@ class LinePencil:
                 count += p
         return count
 
-    def _at(self, piece: int, z: FloatArray) -> FloatArray:
-        low, high = self.edges[piece], self.edges[piece + 1]
-        return np.asarray(0.5 * (low * (1.0 - z) + high * (1.0 + z)))
-
     def table(self, piece: int, unknown: int, z: FloatArray, order: int) -> FloatArray:
         """Return a derivative along x of a piece's functions at positions in it, (m, p + n)."""
         p, n = self.points[piece], self.orders[unknown]
         weights = derivative_weights(p, n, order)
-        half = 0.5 * (self.edges[piece + 1] - self.edges[piece])
+        half = 0.5 * self.axes[piece].length
         # In units of the highest derivative, so that columns of all pieces are alike.
         return np.asarray(legendre.legvander(z, p + n - 1) @ weights * half ** (n - order))
 
@@ -214,8 +216,7 @@ class LinePencil:
         normals: FloatArray | None,
     ) -> None:
         i = int(np.clip(np.searchsorted(self.edges, x, "right") - 1, 0, len(self.points) - 1))
-        low, high = self.edges[i], self.edges[i + 1]
-        z = np.array([((x - low) - (high - x)) / (high - low)])
+        z = self.axes[i].inverse(np.array([x]))
         values = form.values(np.array([[x]]), normals)
         for term, c in zip(form.terms, values, strict=True):
             u = self.statement.problem.unknowns.index(term.unknown)
@@ -235,8 +236,7 @@ class LinePencil:
     ) -> None:
         for i, p in enumerate(self.points):
             z, w = gauss(p + INTEGRAL_POINTS)
-            x = self._at(i, z)
-            heavy = w * (self.edges[i + 1] - self.edges[i])
+            x, heavy = self.axes[i].points(z), w * self.axes[i].length
             for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
                 u = self.statement.problem.unknowns.index(term.unknown)
                 self._refuse_beyond(term.order, u)
@@ -249,7 +249,7 @@ class LinePencil:
         for u, n in enumerate(self.orders):
             own = []
             for i, p in enumerate(self.points):
-                start, half = self.starts[i, u], 0.5 * (self.edges[i + 1] - self.edges[i])
+                start, half = self.starts[i, u], 0.5 * self.axes[i].length
                 plain = derivative_weights(p, n, 0) @ vector[start : start + p + n] * half**n
                 own.append(plain / norms(p + n))
             out.append(own)
@@ -257,13 +257,9 @@ class LinePencil:
 
     def basis(self, unknown: int) -> PatchworkBasis:
         """Return the functions of an unknown."""
-        n = self.orders[unknown]
-        ends = zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)
-        patches = [
-            Patch((AxisMap(low, high),), (p + n,))
-            for (low, high), p in zip(ends, self.points, strict=True)
-        ]
-        return PatchworkBasis(tuple(patches))
+        counts = [p + self.orders[unknown] for p in self.points]
+        pairs = zip(self.axes, counts, strict=True)
+        return PatchworkBasis(tuple(Patch((axis,), (count,)) for axis, count in pairs))
 
     def richer(self, more: int) -> LinePencil:
         """Return the same with so many points more in every piece."""

@@ -39,7 +39,7 @@ def richer(product: Product) -> Product:
 def _lift(source: int, target: int) -> FloatArray:
     """Return the matrix from weights of an axis to those of one with other functions."""
     wide = line(target)
-    return np.asarray(wide.projection @ line(source).functions.table(wide.points, 0).values[0])
+    return np.asarray(wide.projection @ line(source).functions.table(wide.points, 0)[0])
 
 
 def lifted(weights: FloatArray, source: Product, target: Product) -> FloatArray:

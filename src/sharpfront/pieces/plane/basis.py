@@ -59,7 +59,7 @@ class ProductSlab(NamedTuple):
         moment = np.full(x.shape, tau)
         xi, eta = self.maps[0].jet(x, y, moment).xi, self.maps[1].jet(y, x, moment).xi
         first, second = (
-            line.functions.table(s, 0).values[0]
+            line.functions.table(s, 0)[0]
             for line, s in zip(self.product.lines, (xi, eta), strict=True)
         )
         return np.asarray(np.einsum("mj,mj->m", first @ self.product.block(weights), second))

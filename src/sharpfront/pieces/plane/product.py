@@ -104,7 +104,7 @@ def line(size: int) -> Line:
     functions = _of_size(size)
     nodes, weights = np.polynomial.legendre.leggauss(int(POINTS * size) + MORE)
     points = 0.5 * (1.0 + nodes)
-    return Line(functions, points, 0.5 * weights, functions.table(points, 2).values)
+    return Line(functions, points, 0.5 * weights, functions.table(points, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class Product:
     def tables(self, xi: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the functions of both axes and two derivatives at points, (3, m, n) each."""
         first, second = self.lines
-        return first.functions.table(xi, 2).values, second.functions.table(eta, 2).values
+        return first.functions.table(xi, 2), second.functions.table(eta, 2)
 
     def rows(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return the products of two tables (m, n1) and (m, n2), (m, size)."""

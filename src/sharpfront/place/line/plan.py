@@ -303,7 +303,7 @@ def _left_at_ends(plan: Plan, check: ErrorCheck) -> list[bool]:
 def _fewer(kernels: int) -> tuple[FloatArray, FloatArray]:
     """Return the checking points of a piece, and there a basis of what half its kernels are."""
     s = checking_middles(kernels)
-    return s, np.linalg.qr(even_kernels(max(1, kernels // 2)).table(s, 0).values[0])[0]
+    return s, np.linalg.qr(even_kernels(max(1, kernels // 2)).table(s, 0)[0])[0]
 
 
 def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
