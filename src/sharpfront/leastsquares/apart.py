@@ -37,13 +37,16 @@ class Apart:
         first = leaves[0]
         if first.unknowns < 2 or first.redundant:
             return None
+        triangle, size = np.asarray(first.own.triangle), len(first.own.rhs) // first.unknowns
+        # Most equations that couple unknowns show it in their last columns.
+        if triangle[: -2 * size, -size - 1].any() or triangle[:-size, -1].any():
+            return None
         owners = []
         for matrix in first.matrices[1:]:
             found = _owners(matrix, first.unknowns)
             if found is None:
                 return None
             owners.append(found)
-        triangle, size = np.asarray(first.own.triangle), len(first.own.rhs) // first.unknowns
         for j in range(1, first.unknowns):
             if triangle[: j * size, j * size : (j + 1) * size].any():
                 return None
