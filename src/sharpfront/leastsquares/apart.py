@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaf_rows import LeafRows, Reduced, Tie
 from sharpfront.leastsquares.light import Matrix
-from sharpfront.leastsquares.reflectors import packed
+from sharpfront.leastsquares.reflectors import packed_triangle
 from sharpfront.leastsquares.remainders import joined
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Apart:
             triangle[np.ix_(at, at)] = own[0].triangle
             if own[0].response is not None:
                 response[which * size : (which + 1) * size, at] = own[0].response
-        upper = packed(triangle)
+        upper = packed_triangle(triangle)
         out = []
         for own in zip(*shares, strict=True):
             rhs = np.empty((g, own[0].rhs.shape[1]), order="F")

@@ -13,7 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.apart import Apart
 from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.light import fresh
-from sharpfront.leastsquares.reflectors import PANEL, packed, reflected, unpacked
+from sharpfront.leastsquares.reflectors import PANEL, packed_triangle, reflected, unpacked
 from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, reflect, solve_triangle
@@ -80,7 +80,7 @@ class LeafFactor:
             traces=tuple(traces[i] for i in moved),
             sizes=tuple(self.sizes[i] for i in moved),
             response=None if self.response is None else self.response[:, columns],
-            packed=packed(raw[:, :n]),
+            packed=packed_triangle(raw[:, :n]),
             rhs=raw[:, n:].copy(order="F"),
         )
 
@@ -184,7 +184,7 @@ def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
     extremes = (float(diagonal.min()), float(diagonal.max()))
     if g:
         reflect(bottom, PANEL)
-    triangle = packed(bottom[:g, :g])
+    triangle = packed_triangle(bottom[:g, :g])
     rows = np.triu(bottom[g:, g:]) if g and len(bottom) > g else bottom[g:, g:]
     out = []
     for j, leaf in enumerate(leaves):
