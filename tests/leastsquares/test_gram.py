@@ -16,7 +16,7 @@ from sharpfront.leastsquares import gram as gram_module
 from sharpfront.leastsquares import threads
 from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.leaves import factor_leaves
-from sharpfront.leastsquares.reflectors import packed
+from sharpfront.leastsquares.reflectors import packed_triangle
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of
@@ -101,7 +101,7 @@ def test_rows_that_gram_matrices_lose_are_left_to_qr(share):
         )
         upper = np.linalg.qr(np.column_stack([mixed, leaf.rhs]), mode="r")
         n = len(leaf.triangle)
-        odd.append(replace(leaf, packed=packed(upper[:n, :n]), rhs=upper[:n, n:]))
+        odd.append(replace(leaf, packed=packed_triangle(upper[:n, :n]), rhs=upper[:n, n:]))
     found, wanted = (elimination.solve(odd, gram=g) for g in (True, False))
     assert found.refinements is None
     for a, b in zip(found.columns, wanted.columns, strict=True):

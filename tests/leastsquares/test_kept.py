@@ -6,7 +6,7 @@ import pytest
 from sharpfront.leastsquares import kept as kept_module
 from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.kept import FactoredTree, KeptLeaf
-from sharpfront.leastsquares.leaves import Tie
+from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.tree import TreeElimination
 
 COUNT, OWN, ROWS, TRACE = 5, 6, 8, 2

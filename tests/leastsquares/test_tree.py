@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from sharpfront.leastsquares import traces
 from sharpfront.leastsquares.dissection import MergeTree, last_merge, nested_dissection
-from sharpfront.leastsquares.leaves import LeafRows, Reduced, Tie, factor_leaves
+from sharpfront.leastsquares.leaf_rows import LeafRows, Reduced, Tie
+from sharpfront.leastsquares.leaves import factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
 

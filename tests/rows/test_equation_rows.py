@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.bases.patch import Patch
-from sharpfront.leastsquares.leaves import Reduced
+from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.maps import AxisMap
 from sharpfront.rows.equation_rows import EquationRows, sources_of
 from sharpfront.rows.measure import Measure
@@ -101,6 +101,24 @@ def test_patches_alike_share_the_triangle_and_not_the_right_hand_side():
         for other, patch in zip(others, patches[1:], strict=True):
             assert other.triangle is first.triangle
             assert_equal_rows(other, by_values(rows, problem, patch))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_equations_with_an_unknown_each_are_reduced_apart(alike):
+    """In the order of the unknowns, whatever the order of the equations is."""
+    k = (lambda x: 1 + x) if alike else (lambda x: 2 - x)
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, v, x, y: ((1 + x) * v.dxx + v.dyy - x * y, k(x) * u.dxx + u.dyy - np.exp(x)),
+        boundary=lambda u, v, x, y: (u, v),
+    )
+    patch = patch_at((0.2, 0.1), (0.5, 0.7), (5, 6))
+    rows = EquationRows(Measure(problem, 2))
+    (found,) = rows.reduced([patch], 1)
+    assert not np.asarray(found.triangle)[:30, 30:].any()
+    assert rows._apart == [1, 0]
+    rows._apart = []
+    assert_equal_rows(found, by_values(rows, problem, patch))
 
 
 def test_what_no_columns_can_hold_is_left():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from sharpfront.arrays import FloatArray
-from sharpfront.trust.boundary import FEW_AT_ONCE, closed_in
+from sharpfront.trust.boundary import PARTS_AT_ONCE, closed_in
 
 
-@pytest.mark.parametrize("count", [1, FEW_AT_ONCE, FEW_AT_ONCE + 1])
+@pytest.mark.parametrize("count", [1, 7, PARTS_AT_ONCE // 2, PARTS_AT_ONCE + 1])
 def test_a_change_of_sign_is_found_to_rounding_for_few_brackets_and_for_many(count: int) -> None:
     zeros = np.linspace(0.1, 0.9, count) ** 2
     start, end = np.zeros(count), np.ones(count)
@@ -37,7 +39,7 @@ def test_few_brackets_take_few_evaluations() -> None:
         return np.sign(x - 0.3)
 
     closed_in(signs, np.zeros(3), np.ones(3), 48)
-    assert len(asked) == 1 + 48 // 4
+    assert len(asked) == 1 + math.ceil(48 / int(np.log2(PARTS_AT_ONCE / 3)))
 
 
 def test_places_in_space_are_closed_in_on_along_their_lines() -> None:

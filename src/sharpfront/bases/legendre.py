@@ -18,11 +18,10 @@ MANY_POINTS = 16
 
 def legendre_table(z: FloatArray, count: int, order: int = 0) -> FloatArray:
     """Return the first polynomials and their derivatives at z, (order + 1, n, count)."""
-    plain: FloatArray = legendre_p_all(count - 1, z)[0].T * norms(count)
-    out = np.empty((order + 1, *plain.shape))
-    out[0] = plain
+    out = np.empty((order + 1, len(z), count))
+    np.multiply(legendre_p_all(count - 1, z)[0].T, norms(count), out=out[0])
     for k in range(1, order + 1):
-        np.matmul(plain, derivative_matrix(count, k), out=out[k])
+        np.matmul(out[0], derivative_matrix(count, k), out=out[k])
     return out
 
 

@@ -136,6 +136,8 @@ class PatchworkBasis:
         return out
 
     def _groups(self, points: FloatArray) -> _Groups:
+        if len(self.patches) == 1 and len(points):
+            return [(0, np.arange(len(points)))]
         owner = self.owner(points)
         order = np.argsort(owner, kind="stable")
         names, first = np.unique(owner[order], return_index=True)

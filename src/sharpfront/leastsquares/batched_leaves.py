@@ -22,7 +22,7 @@ from sharpfront.bases.boxes import distinct
 from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.leaves import LeafRows
+from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.refinement import ROUNDING
 from sharpfront.leastsquares.tree import TreeElimination
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.leaves import RANK, Tie
+from sharpfront.leastsquares.leaf_rows import Tie
+from sharpfront.leastsquares.leaves import RANK
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import Reflection, lapack
 from sharpfront.leastsquares.tree import MANY, TreeElimination

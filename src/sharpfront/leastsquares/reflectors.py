@@ -43,10 +43,10 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
 
 def upper_half(raw: FloatArray) -> FloatArray:
     """Return what LAPACK leaves of a triangle without what is below it, in its order."""
-    return unpacked(packed(raw))
+    return unpacked(packed_triangle(raw))
 
 
-def packed(raw: FloatArray) -> FloatArray:
+def packed_triangle(raw: FloatArray) -> FloatArray:
     """Return the columns of a triangle one after the other, down to the diagonal."""
     return np.asarray(dtrttp(raw)[0])
 

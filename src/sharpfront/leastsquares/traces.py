@@ -17,7 +17,8 @@ from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
-from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves, together
+from sharpfront.leastsquares.leaf_rows import LeafRows, together
+from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.threads import overlapped
 from sharpfront.leastsquares.tree import AT_ONCE, TreeElimination, TreeSolution
 

@@ -20,7 +20,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
-from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, solved
+from sharpfront.leastsquares.leaf_rows import LeafRows
+from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
 from sharpfront.leastsquares.remainders import Remainder, joined, least
 

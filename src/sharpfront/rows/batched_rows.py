@@ -15,7 +15,7 @@ from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.leaves import Tie
+from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.rows.batched_equations import EquationBatch

@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import Ints, is_joint, products
-from sharpfront.bases.legendre import derivative_matrix, gauss, projection
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Expression, is_zero
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
-from sharpfront.leastsquares.leaves import Reduced
-from sharpfront.leastsquares.light import Matrix, Summed
+from sharpfront.leastsquares.leaf_rows import Reduced
+from sharpfront.leastsquares.light import Matrix
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
+from sharpfront.rows.constant_rows import projected_rows, triangle_of
 from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.moments import along_axes, weighed_rows, weighed_source
+from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
@@ -145,6 +145,13 @@ class EquationRows:
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
     ) -> Reduced:
         scales, weights = self._scales(patch, forms), rule[1]
+        if self._apart and not self._asked:
+            rhs = self._rhs(patch, [f.rhs for f in forms], scales, rule)
+            alone = [[form.terms[0].unknown] for form in forms]
+            every = self._matrices(patch, weights, forms, scales, alone)
+            sides, order = np.split(rhs, len(forms)), self._apart
+            own = [every[i] for i in order], [sides[i] for i in order]
+            return Reduced.apart(*own, self.measure.shared)
         matrix = self._matrix(patch, weights, forms, scales)
         if self._asked:
             reflection = Reflection(matrix)
@@ -173,7 +180,7 @@ class EquationRows:
             scales = self._scales(patch, forms)
             if as_triangle:
                 known = _AlikePatches(
-                    [float(scales[0][0])], _triangle(patch, forms[0], scales[0][0])
+                    [float(scales[0][0])], triangle_of(patch, forms[0], scales[0][0])
                 )
             else:
                 reflection = Reflection(self._matrix(patch, weights, forms, scales))
@@ -183,7 +190,7 @@ class EquationRows:
         rhs = self._rhs(patch, sources, known.scales, rule)
         n = len(known.triangle)
         if known.reflection is None:
-            own, left = _projected(patch, rhs)
+            own, left = projected_rows(patch, rhs)
             return Reduced(known.triangle, own, remainder(left, self.measure.shared))
         own = known.reflection.rotated(rhs)
         return Reduced(known.triangle, own[:n], remainder(own[n:], self.measure.shared))
@@ -244,12 +251,34 @@ class EquationRows:
         forms: Sequence[FormValues],
         scales: Sequence[FloatArray],
     ) -> FloatArray:
-        tables = patch.gauss_tables(patch.row_points, self.measure.order)
-        blocks = [
-            weighed_rows(f, k, weights, tables, self.measure.unknowns, patch.row_functions)
-            for f, k in zip(forms, scales, strict=True)
-        ]
+        every = [self.measure.unknowns] * len(forms)
+        blocks = self._matrices(patch, weights, forms, scales, every)
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _matrices(
+        self,
+        patch: Patch,
+        weights: FloatArray,
+        forms: Sequence[FormValues],
+        scales: Sequence[FloatArray],
+        unknowns: Sequence[Sequence[str]],
+    ) -> list[FloatArray]:
+        """Return the rows of each equation over the functions of some unknowns."""
+        tables = patch.gauss_tables(patch.row_points, self.measure.order)
+        return [
+            weighed_rows(f, k, weights, tables, own, patch.row_functions)
+            for f, k, own in zip(forms, scales, unknowns, strict=True)
+        ]
+
+    @cached_property
+    def _apart(self) -> list[int]:
+        """The equation of each unknown, where every equation has one of its own; else none."""
+        problem = self.measure.problem
+        owners = [{term.unknown for term in form.terms} for form in problem.forms]
+        each = [[i for i, own in enumerate(owners) if own == {u}] for u in problem.unknowns]
+        if len(owners) < 2 or any(len(own) != 1 for own in each) or len(each) != len(owners):
+            return []
+        return [own[0] for own in each]
 
 
 def sources_of(problem: Problem) -> list[Source]:
@@ -283,59 +312,3 @@ def with_means(
     own = [source(p.gauss_points(p.row_points)[0]) for p in patches]
     means = resolved_sources(patches, own, source)
     return [v + (m - s) for v, m, s in zip(values, means, own, strict=True)]
-
-
-def _triangle(patch: Patch, form: FormValues, scale: float) -> Summed:
-    """Return the Legendre weights of a form with constant coefficients over a patch's functions.
-
-    Derivatives of polynomials are polynomials of lower degree, so that no QR is needed: in terms
-    of Legendre weights, which have the size that values at Gauss points have, the rows of the
-    equation are a triangle.
-    """
-    terms: dict[tuple[int, ...], float] = {}
-    units = [2.0 / m.length for m in patch.maps]
-    for term, c in zip(form.terms, form.coefficients, strict=True):
-        unit = math.prod(u**k for u, k in zip(units, term.orders, strict=True))
-        terms[term.orders] = terms.get(term.orders, 0.0) + scale * unit * float(c[0])
-    return Summed(
-        np.array([*terms.values()]), *_tabulated(patch.functions, tuple(terms)), patch.size
-    )
-
-
-@lru_cache(maxsize=16)
-def _tabulated(
-    functions: tuple[int, ...], orders: tuple[tuple[int, ...], ...]
-) -> tuple[FloatArray, Ints]:
-    """Return each derivative of all products of polynomials as weights of these.
-
-    On a patch with sides of two: the entries that are not zero in all of them, (derivatives, e),
-    and their places in the matrices, columns one after the other.
-    """
-    chosen = products(functions, is_joint(len(functions)))
-    every = []
-    for own in orders:
-        part = np.ones((1, 1))
-        for p, k, numbers in zip(functions, own, chosen, strict=True):
-            part = part * derivative_matrix(p, k).T[np.ix_(numbers, numbers)]
-        every.append(part.ravel())
-    places = np.flatnonzero(np.any(every, axis=0))
-    return np.stack(every)[:, places], places
-
-
-def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return values at Gauss points, times roots of weights, as Legendre weights, and the rest.
-
-    In space they come as moments, which are such weights.
-    """
-    counts = tuple(p + 1 for p in patch.functions)
-    if is_joint(patch.dimension):
-        every, held = (
-            np.ravel_multi_index(tuple(k), counts) for k in (products(counts, True), patch.products)
-        )
-        inside = np.isin(every, held)
-        return values[inside], values[~inside]
-    matrices = [projection(n, p) for n, p in zip(counts, patch.functions, strict=True)]
-    block = values.reshape(*counts, -1)
-    own = along_axes(block, matrices)
-    back = along_axes(own, [m.T for m in matrices])
-    return own.reshape(patch.size, -1), (block - back).reshape(values.shape)

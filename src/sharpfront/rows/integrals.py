@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.leastsquares.leaves import LeafRows, Tie
+from sharpfront.leastsquares.leaf_rows import LeafRows, Tie
 from sharpfront.leastsquares.light import Matrix
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.measure import Measure

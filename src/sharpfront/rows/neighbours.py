@@ -66,6 +66,8 @@ def _across(boxes: Boxes, members: Ints, axis: int, *, joined: bool) -> tuple[In
     Patches that end where others begin are looked for among those that overlap along one further
     axis, by places in order: all at once.
     """
+    if len(members) == 1 and not joined:
+        return np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
     low, high = boxes.low[members], boxes.high[members]
     begin, end = _ranked(low[:, axis], high[:, axis])
     lower, place = np.arange(len(members)), begin

@@ -14,7 +14,7 @@ from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.device import Device
-from sharpfront.leastsquares.leaves import LeafRows
+from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.problem import PointCondition, Problem
@@ -107,7 +107,8 @@ class PatchRows:
             more = tuple(m for m, _ in further[i])
             rhs = np.concatenate([r for _, r in further[i]]) if more else None
             redundant = patches[i].cut is not None
-            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs, redundant=redundant)
+            count = len(self.unknowns)
+            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs, redundant=redundant, unknowns=count)
             out.append(self.integrals.attached(leaf, patches[i], links[i]) if links else leaf)
         return out
 

@@ -19,7 +19,7 @@ from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
-from sharpfront.leastsquares.leaves import Reduced
+from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
 from sharpfront.rows.equation_rows import EquationRows

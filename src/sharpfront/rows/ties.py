@@ -12,7 +12,7 @@ from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.leastsquares.leaves import Tie
+from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.light import Matrix, Scaled
 from sharpfront.maps import normals_across
 from sharpfront.rows.face_measure import (
@@ -40,8 +40,7 @@ from sharpfront.rows.values import FormValues, InChart, normal_derivative, taylo
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
 MOST_SHARED = 20_000_000
-# So many patterns of ties are held: of one number of functions there are four, and more where faces
-# are parts of sides.
+# So many patterns of ties are held: of one number of functions four, more of parts of sides.
 MOST_PATTERNS = 256
 
 
@@ -136,20 +135,18 @@ class TraceTies:
     ) -> dict[int, list[Tie]]:
         """Return the ties of some patches; traces are numbered like the faces."""
         key = (tuple(patches), tuple(which)) if self._latest is not None else None
-        if self._latest is not None and key in self._latest:
+        if self._latest and key in self._latest:
             return self._latest[key]
         out: dict[int, list[Tie]] = {i: [] for i in which}
-        if self._light[0] is not faces:
-            self._light = (faces, {})
-        known = self._light[1]
+        known = self._light[1] if self._light[0] is faces else {}
+        self._light = (faces, known)
         touched = np.isin(faces.pairs, list(out)).any(axis=1)
         for k in np.flatnonzero(touched).tolist():
-            fresh = [j for j in (0, 1) if (k, j) not in known and faces.pairs[k, j] in out]
+            own = [(j, i) for j, i in enumerate(faces.pairs[k].tolist()) if i in out]
+            fresh = [j for j, _ in own if (k, j) not in known]
             made = self._of_face(k, faces[k], patches, fresh) if fresh else {}
-            for j, i in enumerate(faces.pairs[k].tolist()):
-                if i in out:
-                    tie = made[j] if j in made else known[k, j]
-                    out[i].append(tie)
+            for j, i in own:
+                out[i].append(made[j] if j in made else known[k, j])
             known |= {(k, j): tie for j, tie in made.items() if isinstance(tie.matrix, Scaled)}
         if self._latest is not None and all(t.offset is None for own in out.values() for t in own):
             self._latest.clear()
@@ -171,8 +168,7 @@ class TraceTies:
         self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: FaceMeasure
     ) -> Tie:
         """Return the moments of a face's data as rows of one of its patches."""
-        patch = patches[here.patch]
-        a, b = (patches[c.patch] for c in face.contacts)
+        patch, a, b = (patches[c.patch] for c in (here, *face.contacts))
         if face.strip is not None:
             return Tie(number, sizes.vote * self._along_strip(patch, face, sizes))
         if face.part is not None:
@@ -193,7 +189,7 @@ class TraceTies:
                 special, face, (a, b), here.end, sizes.counts, own, functions
             )
             return Tie(number, *found)
-        # Relative to the patch, so that equal patches share the matrix wherever they are.
+        # Relative to the patch: equal patches share the matrix wherever they are.
         key = (here.axis, here.end, face.normal, patch.shape, sizes, _place(patch, here))
         if key not in self._shared:
             across = self._across_charts if face.normal else self._in_one_chart
@@ -202,9 +198,9 @@ class TraceTies:
         matrix = self._shared[key]
         if self._held > MOST_SHARED:
             self._shared, self._held = {}, 0
-        shared = (
-            None if functions is None else self._shared_sides(face, here, patch, sizes, functions)
-        )
+        if functions is None:
+            return Tie(number, matrix)
+        shared = self._shared_sides(face, here, patch, sizes, functions)
         return Tie(number, matrix, shared=shared)
 
     def _of_functions(self, patch: Patch, one: Patch, other: Patch) -> OfFunctions | None:

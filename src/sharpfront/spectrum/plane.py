@@ -13,7 +13,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, projection
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.leastsquares.leaves import LeafRows, Reduced, factor_leaves
+from sharpfront.leastsquares.leaf_rows import LeafRows, Reduced
+from sharpfront.leastsquares.leaves import factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.place.tiling.blocks import Tiling

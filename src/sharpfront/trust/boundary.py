@@ -8,6 +8,7 @@ functions is zero. How points are spread over a curve (`rim`) and over a surface
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -29,9 +30,9 @@ SIZED = 400
 MISSES = 10.0
 # Fluxes are where they are so many times as large as this share of them is.
 FLUXES, USUAL = 30.0, 0.98
-# Parts that a bracket is divided into at a time, by halvings, where there are no more brackets than
-# this: a formula takes as long at one point as at a hundred.
-HALVED_AT_ONCE, FEW_AT_ONCE = 4, 64
+# Brackets are divided into so many parts at a time, all of them together: a formula takes hardly
+# longer at a thousand points than at one.
+PARTS_AT_ONCE = 512
 
 
 class Watched(NamedTuple):
@@ -115,7 +116,7 @@ def closed_in(
     if not len(start):
         return start, end
     before, every = signs(start), np.arange(len(start))
-    at_once = HALVED_AT_ONCE if len(start) <= FEW_AT_ONCE else 1
+    at_once = max(1, math.floor(math.log2(PARTS_AT_ONCE / len(start))))
     shares = np.arange(1, 2**at_once).reshape(-1, *[1] * start.ndim) / 2**at_once
     for _ in range(-(-halvings // at_once)):
         inner = start + shares * (end - start)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import switches
+from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
-from sharpfront.problem import PointCondition, Problem
+from sharpfront.problem import Condition, PointCondition, Problem
 
 # Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
 INSIDE, BESIDE = 144, 24
@@ -148,12 +149,15 @@ def _rows(problem: Problem, frame: FloatArray | None) -> FloatArray:
     inside = domain.sample(more * INSIDE, "grid")
     inside = inside[_within(inside, frame)]
     blocks = [_inserted(problem, form, inside) for form in problem.forms]
+    stated: dict[tuple[Expression, ...], list[Condition]] = {}
     for condition in problem.conditions:
-        face = domain.boundary(condition.part, more * BESIDE)
-        own = _within(face.points, frame)
-        blocks += [
-            _inserted(problem, f, face.points[own], face.normals[own]) for f in condition.forms
-        ]
+        stated.setdefault(condition.residuals, []).append(condition)
+    for same in stated.values():
+        faces = [domain.boundary(c.part, more * BESIDE) for c in same]
+        points = np.concatenate([face.points for face in faces])
+        normals = np.concatenate([face.normals for face in faces])
+        own = _within(points, frame)
+        blocks += [_inserted(problem, f, points[own], normals[own]) for f in same[0].forms]
     for further in problem.further:
         single = isinstance(further, PointCondition)
         points = np.array([further.point]) if isinstance(further, PointCondition) else inside

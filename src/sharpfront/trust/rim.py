@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import named_in
-from sharpfront.equation.expression import Expression
+from sharpfront.equation.expression import Expression, Normal
 from sharpfront.equation.focus import inner_arguments
-from sharpfront.equation.graph import derivatives_in, evaluate
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints, Box
 from sharpfront.geometry.curves import Curve, ring
@@ -55,11 +54,15 @@ class Rim:
         own = np.flatnonzero(np.isin(self.panels.parts, parts))
         where = [np.repeat(own, self.count)]
         at = [np.tile(np.linspace(-1.0, 1.0, self.count), len(own))]
-        for inner in inner_arguments(residual) if len(own) else ():
-            if named_in(inner) and not derivatives_in(inner):
-                panel, t = self.zeros(own, inner)
-                where.append(panel)
-                at.append(t)
+        if len(own):
+            inner = [
+                each
+                for each in inner_arguments(residual)
+                if named_in(each) and not derivatives_in(each)
+            ]
+            panel, t = self.zeros(own, inner)
+            where.append(panel)
+            at.append(t)
         parameters = np.clip(np.concatenate(at), -BEFORE_END, BEFORE_END)
         found = self.panels.boundary(np.concatenate(where), parameters)[0]
         away = self.away(found.points)
@@ -68,21 +71,38 @@ class Rim:
         even = np.flatnonzero(away) < self.count * len(own)
         return Watched(BoundaryPoints(points, found.normals[away]), even)
 
-    def zeros(self, own: Ints, function: Expression) -> tuple[Ints, FloatArray]:
-        """Return panels and parameters at which a function is zero or changes its sign."""
-
-        def signs(panels: Ints, t: FloatArray) -> FloatArray:
-            at, _ = self.panels.boundary(np.resize(panels, len(t)), t)
-            found = evaluate(function, environment(self.coordinates, at.points, at.normals))
-            return np.asarray(np.sign(np.broadcast_to(found, len(t))), dtype=float)
-
+    def zeros(self, own: Ints, functions: Sequence[Expression]) -> tuple[Ints, FloatArray]:
+        """Return panels and parameters at which functions are zero or change their signs."""
         t = np.linspace(-1.0, 1.0, ALONG)
         with np.errstate(all="ignore"):
-            seen = signs(np.repeat(own, ALONG), np.tile(t, len(own))).reshape(-1, ALONG)
-            known, at = np.nonzero(seen == 0.0)
-            i, j = np.nonzero(seen[:, :-1] * seen[:, 1:] < 0.0)
-            low, high = closed_in(partial(signs, own[i]), t[j], t[j + 1], PANEL_HALVINGS)
+            every = np.repeat(own, ALONG), np.tile(t, len(own))
+            seen = self._signs(functions, *every).reshape(-1, len(own), ALONG)
+            _, known, at = np.nonzero(seen == 0.0)
+            which, i, j = np.nonzero(seen[:, :, :-1] * seen[:, :, 1:] < 0.0)
+            some = np.unique(which)
+            crossed = [functions[k] for k in some.tolist()]
+            turn = np.searchsorted(some, which)
+
+            def signs(t: FloatArray) -> FloatArray:
+                found = self._signs(crossed, np.resize(own[i], len(t)), t)
+                return np.asarray(found[np.resize(turn, len(t)), np.arange(len(t))])
+
+            low, high = closed_in(signs, t[j], t[j + 1], PANEL_HALVINGS)
         return own[np.concatenate([known, i])], np.concatenate([t[at], 0.5 * (low + high)])
+
+    def _signs(self, functions: Sequence[Expression], panels: Ints, t: FloatArray) -> FloatArray:
+        """Return the signs of functions at parameters of panels, (functions, m)."""
+        normals = any(isinstance(n, Normal) for f in functions for n in ordered(f))
+        points = self.panels.at(panels, t)
+        leaves = environment(
+            self.coordinates,
+            points,
+            self.panels.boundary(panels, t)[0].normals if normals else None,
+        )
+        out = np.empty((len(functions), len(t)))
+        for own, function in zip(out, functions, strict=True):
+            own[:] = np.sign(evaluate(function, leaves))
+        return out
 
 
 def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:

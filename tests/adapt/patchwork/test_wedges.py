@@ -248,3 +248,17 @@ def test_the_sides_of_a_slit_are_two(gap):
     assert solution.converged and solution.kernels < 2500
     x, y = 1e-4 * np.array([-1.0, 0.3, 0.2]), 1e-4 * np.array([0.1, 1.0, -1.0])
     np.testing.assert_allclose(solution(x, y), exact(x, y), atol=1e-6)
+
+
+@pytest.mark.parametrize(("mixed", "plain"), [(0.0, True), (1.5, False)])
+def test_values_around_a_box_need_no_functions_at_first(mixed, plain):
+    """Unless a mixed derivative makes its corners others than right angles."""
+    box = sf.Box((0, 1), (0, 2))
+    problem = sf.Problem(
+        box,
+        lambda u, x, y: -sf.laplacian(u) - mixed * u.dxy + u - x,
+        boundary=lambda u, x, y: u,
+    )
+    corners = Wedges(problem, tiling_of(box), 1e-5)
+    assert corners._is_regular == (corners.at_first == ()) == plain
+    assert any(corners._singular(main.functions) for main in corners._main) != plain

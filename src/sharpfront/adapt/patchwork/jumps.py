@@ -191,7 +191,7 @@ def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tupl
         rim = Rim(problem, tiling, lambda points: np.ones(len(points), dtype=bool))
         own = np.flatnonzero(np.isin(rim.panels.parts, [condition.part]))
         # Rounding may hide an edge between the end of a panel and the next one.
-        found = [(own, np.ones(len(own))), *(rim.zeros(own, edge) for edge in edges)]
+        found = [(own, np.ones(len(own))), *(rim.zeros(own, [edge]) for edge in edges)]
         panels, parameters = (np.concatenate(each) for each in zip(*found, strict=True))
         for panel, t in zip(panels[:, None], parameters[:, None], strict=True):
             pairs = [

@@ -22,6 +22,7 @@ from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.equation.expression import Constant
+from sharpfront.geometry import Box
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
@@ -93,6 +94,8 @@ class Wedges:
         """
         if not self._suited:
             return ()
+        if self._is_regular:
+            return ()
         if self.problem.domain.dimension == 2 and not self.problem.is_singular:
             # What lower terms add is smoother, and is not looked for in vain.
             some = any(self._singular(main.functions) for main in self._main)
@@ -103,6 +106,21 @@ class Wedges:
             edges = (own for own in self._of_edges if self._singular(own))
             return (*edges, *self._of_vertices(inwards=True))
         return self.functions if any(map(self._singular, self.functions)) else ()
+
+    @property
+    def _is_regular(self) -> bool:
+        """Whether it is plain that highest derivatives are finite at all corners.
+
+        Where values are given beside right angles, and no mixed derivative makes them others.
+        """
+        problem = self.problem
+        return (
+            isinstance(problem.domain, Box)
+            and not problem.is_singular
+            and problem.domain.dimension == self._order == 2
+            and all(max(term.orders) == term.order for term in problem.forms[0].terms)
+            and not any(form.order for c in problem.conditions for form in c.forms)
+        )
 
     @property
     def later(self) -> tuple[SharedFunctions, ...]:

@@ -43,6 +43,12 @@ class Beside:
 
     def depth(self, widths: float, wave: float = 0.0, share: float = SETTINGS.room) -> float | None:
         """Return so many widths of a layer, if that is at most a share of the room there."""
+        return next(self.depths((widths,), wave, share), None)
+
+    def depths(
+        self, widths: Sequence[float], wave: float = 0.0, share: float = SETTINGS.room
+    ) -> Iterator[float]:
+        """Yield those of some numbers of widths of a layer that are no more than that."""
         low, high = self.extent
         points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
         rest = [a for a in range(points.shape[1]) if a != self.axis]
@@ -53,8 +59,10 @@ class Beside:
         chart = self.block.chart
         found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
         rates = np.concatenate(found)
-        thin = rates[rates * room > widths / share]
-        return widths / float(thin.min()) if len(thin) else None
+        for count in widths:
+            thin = rates[rates * room > count / share]
+            if len(thin):
+                yield count / float(thin.min())
 
     def strip(self, widths: float) -> tuple[float, float] | None:
         """Return the strip in which layers decay, if they are thin."""
@@ -157,8 +165,7 @@ def layers_along_walls(
             share = FILLED if isinstance(block.chart, Strip | Shell) else SETTINGS.room
             if not length or wall.depth(depth, share=share) is not None:
                 continue
-            looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
-            cut = next((d for d in looks if d is not None), None)
+            cut = next(wall.depths((depth, math.sqrt(2.0 * depth)), 1.0 / length), None)
             if cut is not None:
                 found[block.chart, wall.axis, wall.end, wall.place] = cut, length
     return found

@@ -58,16 +58,27 @@ class Waves:
         """Return k h / 2 along each axis of each patch, (n, d)."""
         known = np.array([self.largest[patch.chart] for patch in patches])
         if not self.everywhere and known.any():
-            known = np.array([self._on(patch) for patch in patches])
+            for chart in self.largest:
+                own = [i for i, patch in enumerate(patches) if patch.chart == chart]
+                if own:
+                    known[own] = self._on([patches[i] for i in own], chart)
         return np.asarray(known * np.array([patch.sides for patch in patches]) / 2)
 
-    def _on(self, patch: Patch) -> tuple[float, ...]:
-        points = patch.positions([2.0 * ALONG_PATCH - 1.0] * patch.dimension)
-        if patch.cut is not None:
-            points = patch.spread(ALONG_PATCH)
-        axes = range(patch.dimension)
-        each = [wave_numbers(self.problem, points, a, patch.chart) for a in axes]
-        return tuple(float(k.max()) for k in each)
+    def _on(self, patches: Sequence[Patch], chart: Chart | None) -> FloatArray:
+        """Return the largest wave numbers along each axis on patches of one chart, (n, d)."""
+        every = [
+            patch.spread(ALONG_PATCH)
+            if patch.cut is not None
+            else patch.positions([2.0 * ALONG_PATCH - 1.0] * patch.dimension)
+            for patch in patches
+        ]
+        points, ends = np.concatenate(every), np.cumsum([len(x) for x in every])
+        starts = np.concatenate([[0], ends[:-1]])
+        each = []
+        for axis in range(points.shape[1]):
+            found = wave_numbers(self.problem, points, axis, chart)
+            each.append(np.maximum.reduceat(np.broadcast_to(found, len(points)), starts))
+        return np.stack(each, axis=1)
 
 
 def _are(points: FloatArray, marked: Sequence[Sequence[float]]) -> Flags:

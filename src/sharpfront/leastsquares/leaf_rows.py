@@ -1,0 +1,174 @@
+"""Leaves of a tree: rows over columns of their own, tied to traces.
+
+    minimise  |w (R c - r)|^2 + |A c - b|^2 + sum over ties |T c - g - t|^2
+
+over a leaf's columns c. The rows that make up most of a leaf come reduced to a triangle R, so that
+they need not be reduced again with other ties or another weight w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.leastsquares.light import Matrix
+from sharpfront.leastsquares.reflectors import PANEL, upper_half
+from sharpfront.leastsquares.remainders import Remainder, joined, remainder
+from sharpfront.leastsquares.unlocked import reflect
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g."""
+
+    trace: int  # the number of the trace
+    matrix: Matrix  # (size of the trace, columns of the leaf)
+    # What the leaf's side differs by, for the first right-hand side, (size of the trace,), or for
+    # each of several that are solved for, (size of the trace, sides); nothing if None.
+    offset: FloatArray | None = None
+    # The same for functions that some leaves share, (size of the trace, shared).
+    shared: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Rows after QR."""
+
+    # (n, n) and (n, k) for k right-hand sides.
+    triangle: Matrix
+    rhs: FloatArray
+    # What no columns can make smaller.
+    left: Remainder = field(default_factory=lambda: (np.zeros((1, 1)),))
+
+    @classmethod
+    def of(cls, matrix: FloatArray, rhs: FloatArray, shared: int = 0) -> Reduced:
+        """Return rows (m, n) with right-hand sides (m, k) reduced.
+
+        So many of the last right-hand sides are those of functions that all leaves share.
+        """
+        triangle, own, rest = _reduced(matrix, rhs)
+        return cls(triangle, own, remainder(rest, shared))
+
+    @classmethod
+    def apart(
+        cls, matrices: Sequence[FloatArray], sides: Sequence[FloatArray], shared: int = 0
+    ) -> Reduced:
+        """Return rows of several unknowns reduced, those of each over its own columns alone.
+
+        Where all matrices are equal one is reduced.
+        """
+        k = sides[0].shape[1]
+        if all(np.array_equal(matrix, matrices[0]) for matrix in matrices[1:]):
+            triangle, own, rest = _reduced(matrices[0], np.concatenate(sides, axis=1))
+            columns = [slice(j * k, (j + 1) * k) for j in range(len(sides))]
+            parts = [(triangle, own[:, c], rest[:, c]) for c in columns]
+        else:
+            parts = [_reduced(*both) for both in zip(matrices, sides, strict=True)]
+        left = joined([remainder(rest, shared) for _, _, rest in parts])
+        rhs, done = np.concatenate([own for _, own, _ in parts]), 0
+        whole = np.zeros((len(rhs), len(rhs)), order="F")
+        for triangle, _, _ in parts:
+            here = slice(done, done := done + len(triangle))
+            whole[here, here] = triangle
+        return cls(whole, rhs, left)
+
+
+def _reduced(matrix: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the triangle of rows, what is beside it of right-hand sides, and what is below."""
+    m, n = matrix.shape
+    stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")
+    stack[:m, :n], stack[:m, n:] = matrix, rhs
+    reflect(stack, PANEL)
+    # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
+    return upper_half(stack[:n, :n]), stack[:n, n:].copy(), np.triu(stack[n:, n:])
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """The rows of one leaf."""
+
+    own: Reduced  # most of the rows over the leaf's columns alone, reduced
+    ties: tuple[Tie, ...]  # one for each trace the leaf touches
+    # More rows over its columns, (m_i, n) each, and the right-hand sides of all, (m, k).
+    further: tuple[FloatArray, ...] = ()
+    rhs: FloatArray | None = None
+    weight: float = 1.0  # factor on the reduced rows
+    # Whether combinations of the columns may be zero to rounding in all rows.
+    redundant: bool = False
+    # The columns are those of so many unknowns, equally many each, one after the other.
+    unknowns: int = 1
+
+    @property
+    def matrices(self) -> tuple[Matrix, ...]:
+        """All rows but the factor on the first, (m_i, n) each; those of ties come last."""
+        return (self.own.triangle, *self.further, *(tie.matrix for tie in self.ties))
+
+    @property
+    def right_sides(self) -> FloatArray:
+        """What all rows are to be, (m, k)."""
+        n, k = self.own.rhs.shape
+        m = n + sum(map(len, self.further))
+        out = np.zeros((m + sum(len(tie.matrix) for tie in self.ties), k))
+        out[:n] = self.weight * self.own.rhs
+        if self.rhs is not None:
+            out[n:m] = self.rhs
+        for tie in self.ties:
+            if tie.offset is not None:
+                offset = tie.offset.reshape(len(tie.matrix), -1)
+                out[m : m + len(offset), : offset.shape[1]] = offset
+            if tie.shared is not None:
+                out[m : m + len(tie.shared), k - tie.shared.shape[1] :] = tie.shared
+            m += len(tie.matrix)
+        return out
+
+    def turned(self, order: Sequence[int]) -> LeafRows:
+        """Return the rows with ties in the order of elimination, a rank for each trace."""
+        return replace(self, ties=tuple(sorted(self.ties, key=lambda tie: order[tie.trace])))
+
+    def wider(self, count: int, padded: Mapping[int, FloatArray]) -> LeafRows:
+        """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
+        own = replace(
+            self.own,
+            triangle=padded[id(self.own.triangle)],
+            rhs=np.concatenate([self.own.rhs, np.zeros((count, self.own.rhs.shape[1]))]),
+        )
+        ties = tuple(replace(t, matrix=padded[id(t.matrix)]) for t in self.ties)
+        further = tuple(padded[id(m)] for m in self.further)
+        return replace(self, own=own, ties=ties, further=further, unknowns=1)
+
+
+def together(leaves: Sequence[LeafRows]) -> LeafRows:
+    """Return leaves that differ in what is solved for as one with several such sides.
+
+    Probes and functions that all leaves share are those of the first.
+    """
+    first = leaves[0]
+    own = Reduced(
+        first.own.triangle,
+        _beside_each_other([leaf.own.rhs for leaf in leaves]),
+        tuple(part for leaf in leaves for part in leaf.own.left),
+    )
+    rhs = [leaf.rhs for leaf in leaves if leaf.rhs is not None]
+    ties = zip(*(leaf.ties for leaf in leaves), strict=True)
+    return replace(
+        first,
+        own=own,
+        rhs=_beside_each_other(rhs) if rhs else None,
+        ties=tuple(_tied(own) for own in ties),
+    )
+
+
+def _beside_each_other(sides: Sequence[FloatArray]) -> FloatArray:
+    """Return the first columns of right-hand sides, then what the first of them has beside it."""
+    return np.column_stack([*(own[:, 0] for own in sides), sides[0][:, 1:]])
+
+
+def _tied(ties: Sequence[Tie]) -> Tie:
+    if all(tie.offset is None for tie in ties):
+        return ties[0]
+    none = np.zeros(len(ties[0].matrix))
+    offsets = [none if tie.offset is None else tie.offset for tie in ties]
+    return replace(ties[0], offset=np.stack(offsets, axis=1))
