@@ -112,7 +112,7 @@ def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float
         return None
     at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
     between = left_out(at_nodes[:, :, stated] / tried.after.scale[stated])
-    return weak, between + float(difference(tried.after, weak)[stated].max())
+    return weak, between + run.counts * float(difference(tried.after, weak)[stated].max())
 
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:

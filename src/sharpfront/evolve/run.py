@@ -79,6 +79,7 @@ class Run:
     # Whether data may hide between the stages of a step: in equations, in conditions.
     looks: tuple[bool, bool]
     weak: Discrete  # equations and conditions of the weaker run
+    counts: float  # how many times what both runs differ by counts
 
     @property
     def system(self) -> TimeSystem:

@@ -15,6 +15,8 @@ from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3
+# Where an error is asked for, not a solution, one digit is enough.
+DIGIT = 0.1
 # What a first step may leave out inside it, of what others may: where rates jump at the start its
 # coefficients in time fall slowly, and more than is seen is left out.
 EARLY = 0.1
@@ -31,12 +33,12 @@ class Solved(NamedTuple):
 
 
 def solved_stages(
-    step: Step, scale: FloatArray, unit: FloatArray, small: float, share: float = 0.0
+    step: Step, scale: FloatArray, unit: FloatArray, small: float, most: float = 0.0
 ) -> Solved:
     """Solve the stages by Newton's method with one matrix, its iterates mixed.
 
-    It stops where changes are small in units of errors at the nodes, (nodes, K), or a share of the
-    first one; scales are those of the unknowns.
+    It stops where changes are small in units of errors at the nodes, (nodes, K), or a tenth of the
+    first one, if that is not the most that may be left; scales are those of the unknowns.
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
@@ -56,7 +58,7 @@ def solved_stages(
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
         q = size / last
-        small = max(small, share * size) if i == 0 else small
+        small = max(small, min(DIGIT * size, most)) if i == 0 else small
         if size < small or (i and q < 1 and size * q / (1 - q) < small):
             mixer.mix()
             return Solved(factors, i + 1, residual[0])

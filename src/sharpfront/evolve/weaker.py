@@ -15,15 +15,12 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import Run, State, combined
-from sharpfront.evolve.stages import solved_stages
+from sharpfront.evolve.stages import DIGIT, solved_stages
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import STAGES, all_nodes, interpolation
 
 # Its stages.
 FEWER_STAGES = STAGES - 1
-# Newton's method stops where it changes less than this share of its first change: no more digits of
-# an error are asked for.
-DIGIT = 0.1
 # Places in an element at which the runs are compared.
 _PLACES = np.array([0.0, 0.35, 0.7, 1.0])
 
@@ -39,7 +36,7 @@ def followed(run: Run, step: Step, state: State, unit: FloatArray) -> FloatArray
     guess += state.weak - step.values[0]
     own = replace(frame, tables=weak.tables)
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
-    solved = solved_stages(follows, state.scale, unit, run.newton, DIGIT)
+    solved = solved_stages(follows, state.scale, unit, run.newton, DIGIT * run.tol)
     return None if solved.factors is None else _with_last(frame, follows.values[-1:])[0]
 
 
