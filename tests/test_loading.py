@@ -14,6 +14,12 @@ import sharpfront as sf
 problem = sf.Problem(sf.Interval(0, 1), lambda u, x: -0.01 * u.dxx + u.dx, boundary=lambda u, x: u)
 assert sf.solve(problem, tol=1e-4).converged
 """
+IN_TIME = """
+import sharpfront as sf
+problem = sf.Problem(sf.Interval(0, 1), lambda u, x, t: u.dt - u.dxx, boundary=lambda u, x, t: u,
+                     initial=lambda x: x * (1 - x), time=(0, 0.01))
+assert sf.solve(problem, tol=1e-2).converged
+"""
 
 
 def loaded(code):
@@ -32,6 +38,13 @@ def test_importing_loads_nothing_and_a_line_loads_no_more_than_it_needs():
         f"sharpfront.{name}" for name in ("evolve", "newton", "show.figures", "adapt.patchwork")
     }
     assert not rooms & (parts | others)
+
+
+def test_time_on_a_line_loads_nothing_of_the_plane():
+    rooms = loaded(IN_TIME)
+    assert "sharpfront.evolve.march" in rooms
+    others = ("adapt.patchwork", "evolve.patchwork", "evolve.plane", "leastsquares.dissection")
+    assert not rooms & {f"sharpfront.{name}" for name in others}
 
 
 @pytest.mark.parametrize("room", ["solve", "fit", "show.export", "fit.sweep", "show"])

@@ -185,6 +185,19 @@ def test_a_front_goes_on_for_long_into_an_unstable_state():
     assert largest_error(solution, exact) < min(1e-5, 3 * solution.error_estimate)
 
 
+def test_a_weaker_run_far_ahead_of_a_front_does_not_lose_the_front():
+    """There it is off by decades, which must not be all that its Newton's method looks at."""
+    steep, speed = np.sqrt(200 / 6e-5), 5 * np.sqrt(0.002 / 6)
+
+    def exact(x, t):
+        return 1 / (1 + np.exp(np.minimum(steep * (x - 0.2 - speed * t), 340.0))) ** 2
+
+    start, condition = lambda x: exact(x, 0.0), lambda u, x, t: u - exact(x, t)
+    solution = sf.solve(fisher(200, 1e-5, 0.3, start, condition), tol=1e-5)
+    # A second pair of runs would be far stricter.
+    assert solution.converged and solution.error_estimate > 1e-9
+
+
 @pytest.mark.parametrize("condition", [lambda u, x, t: u, lambda u, x, t: u.dn])
 def test_a_small_start_may_contradict_a_condition_by_as_much_as_it_is(condition):
     """Ahead of the front it counts relative to itself; the front comes nowhere near the ends."""
@@ -201,7 +214,8 @@ def test_a_start_that_is_zero_ahead_is_resolved():
 
     stated = fisher(200, 1e-4, 1.0, start, lambda u, x, t: u.dn)
     course = course_of(time_system(stated), 1e-3, DEFAULT)
-    state = begun(course.runs(1.0)[1], first_state(course.system, 1e-3)[0], 0.0)
+    first, _ = first_state(course.system, 1e-3)
+    state = begun(course.run(1.0), first, first.values, 0.0)
     assert not state.unresolved
     assert 150 < state.frame.elements < 800
     x = np.linspace(0, 1, 2001)

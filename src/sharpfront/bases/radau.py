@@ -116,13 +116,14 @@ class Diagonal(NamedTuple):
     """The inverse of Radau's matrix, A^-1 = V diag(values) V^-1, and its embedded formula."""
 
     inverse: FloatArray  # A^-1, (stages, stages)
+    reals: int  # real eigenvalues: one of an odd number of stages, none of an even one
     values: Any  # the real eigenvalue, then one of each complex pair
     # V^-1 and -V as real matrices: one row or column for the real eigenvalue, then those for the
     # real parts of the others, then those for their imaginary parts.
     into: FloatArray
     back: FloatArray
     # From differences to the start to the rates of the embedded formula and at the stages, (stages
-    # + 1, stages), and 1 / the real eigenvalue.
+    # + 1, stages), and 1 / the real eigenvalue; without one there is no such formula.
     rates: FloatArray
     gamma: float
 
@@ -135,16 +136,18 @@ def diagonal(stages: int = STAGES) -> Diagonal:
     degrees = np.arange(1, stages + 1)
     inverse = np.linalg.inv((c[:, None] ** degrees / degrees) @ np.linalg.inv(powers))
     values, vectors = np.linalg.eig(inverse)
-    real = int(np.argmin(np.abs(values.imag)))
-    order = [real, *(i for i in range(stages) if values[i].imag > 1e-9)]
-    gamma = 1.0 / float(values[real].real)
-    # Exact for polynomials below degree `stages`, with the rate at the start added.
-    target = np.zeros(stages)
-    target[0] = -gamma
-    embedded = np.linalg.solve(powers.T, target) @ inverse
-    rows, columns = np.linalg.inv(vectors)[order], vectors[:, order]
-    into = np.vstack([rows[0].real, rows[1:].real, rows[1:].imag])
-    pairs = -2.0 * columns[:, 1:]
-    back = np.column_stack([-columns[:, 0].real, pairs.real, -pairs.imag])
-    rates = np.vstack([-embedded / gamma, inverse])
-    return Diagonal(inverse, values[order], into, back, rates, gamma)
+    reals = np.flatnonzero(np.abs(values.imag) < 1e-9)
+    order = [*reals, *np.flatnonzero(values.imag > 1e-9)]
+    rows, columns, count = np.linalg.inv(vectors)[order], vectors[:, order], len(reals)
+    into = np.vstack([rows[:count].real, rows[count:].real, rows[count:].imag])
+    pairs = -2.0 * columns[:, count:]
+    back = np.column_stack([-columns[:, :count].real, pairs.real, -pairs.imag])
+    rates, gamma = inverse, np.nan
+    if count:
+        gamma = 1.0 / float(values[reals[0]].real)
+        # Exact for polynomials below degree `stages`, with the rate at the start added.
+        target = np.zeros(stages)
+        target[0] = -gamma
+        embedded = np.linalg.solve(powers.T, target) @ inverse
+        rates = np.vstack([-embedded / gamma, inverse])
+    return Diagonal(inverse, count, values[order], into, back, rates, gamma)

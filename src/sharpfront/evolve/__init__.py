@@ -6,14 +6,9 @@ from collections.abc import Callable
 
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.line import evolve_line
-from sharpfront.evolve.patchwork import evolve_patches, needs_patches
-from sharpfront.evolve.plane import evolve_plane
-from sharpfront.evolve.rothe import evolve_around
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-from sharpfront.trust.start import with_start_seen
 
 
 def evolve(
@@ -26,17 +21,32 @@ def evolve(
 ) -> Solution:
     """Solve a problem in time."""
     if problem.domain.dimension == 1:
+        from sharpfront.evolve.line import evolve_line
+
         return evolve_line(problem, tol, budget=budget, on_step=on_step, resume=resume)
-    if problem.domain.dimension == 2 and needs_patches(problem):
-        found = evolve_patches(problem, tol, budget=budget, on_step=on_step, resume=resume)
-        return with_start_seen(problem, found)
     if problem.domain.dimension == 2:
-        found = evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)
-        return with_start_seen(problem, found)
+        return _in_the_plane(problem, tol, budget, on_step, resume)
     raise ProblemError(
         "Problems in time are solved in one and two dimensions; this one has "
         f"{problem.domain.dimension}."
     )
 
 
-__all__ = ["evolve", "evolve_around"]
+def _in_the_plane(
+    problem: Problem,
+    tol: float,
+    budget: Budget,
+    on_step: Callable[[TimeStep], None] | None,
+    resume: Solution | None,
+) -> Solution:
+    """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
+    from sharpfront.evolve.patchwork import evolve_patches, needs_patches
+    from sharpfront.evolve.plane import evolve_plane
+    from sharpfront.trust.start import with_start_seen
+
+    march = evolve_patches if needs_patches(problem) else evolve_plane
+    found = march(problem, tol, budget=budget, on_step=on_step, resume=resume)
+    return with_start_seen(problem, found)
+
+
+__all__ = ["evolve"]

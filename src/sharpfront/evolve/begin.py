@@ -9,7 +9,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.collocation import Moments
 from sharpfront.evolve.ending import StuckError
-from sharpfront.evolve.mesh import graded
+from sharpfront.evolve.mesh import Function, graded
 from sharpfront.evolve.meshing import in_units, measured, seeing, too_few
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State
@@ -25,8 +25,10 @@ SUDDEN = 30.0
 FIRST_MESHES, SWELL = 24, 1.4
 
 
-def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> State:
-    """Return the run at a moment at which the unknowns are given functions."""
+def begun(
+    run: Run, start: Start, weak: Function, t: float, scale: FloatArray | None = None
+) -> State:
+    """Return the run at a moment at which the unknowns are given functions, the weaker one too."""
     of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
     scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
@@ -51,7 +53,7 @@ def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> 
     values = run.mesher.interpolant(nodes, of)
     values = consistent(run.discrete, run.mesher.frame(nodes), values, t)
     state = _from_values(run, nodes, values, t, scale)
-    return replace(state, unresolved=words)
+    return replace(state, unresolved=words, weak=run.mesher.interpolant(nodes, weak))
 
 
 def _short_enough(
@@ -80,7 +82,7 @@ def _from_values(
     rates = first_rates(run.discrete, frame, values, t)
     fast = float(np.abs(rates[run.at_nodes] / scale).max())
     dt = min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
-    dt = run.stride * min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
+    dt = min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
     return State(t, frame, values, rates, dt, scale)
 
 

@@ -1,4 +1,4 @@
-"""Two runs between two steps as words and arrays, from which they go on to the same bits."""
+"""A run between two steps as words and arrays, from which it goes on to the same bits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
-from sharpfront.evolve.pair import Pair
-from sharpfront.evolve.run import State, Taken
+from sharpfront.evolve.run import State
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
@@ -25,12 +24,9 @@ Kept = tuple[Slab, FloatArray]
 
 
 def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
-    """Return the state of both runs as words and arrays."""
-    pair = way.pair
-    return packed_way(way, system.problem) | {
-        "coarse": _packed(pair.coarse),
-        "fine": _packed(pair.fine),
-        "steps": [_packed_step(s) for s in pair.steps],
+    """Return the state of a run as words and arrays."""
+    return packed_way(way, system.problem, way.pair.t) | {
+        "state": _packed(way.pair),
         "rates": {
             name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
             for i, name in enumerate(system.names)
@@ -44,9 +40,7 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None
-    coarse, fine = (_unpacked(saved[name], system) for name in ("coarse", "fine"))
-    steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
-    return unpacked_way(solution, stop, Pair(coarse, fine, steps), _kept(solution, system))
+    return unpacked_way(solution, stop, _unpacked(saved["state"], system), _kept(solution, system))
 
 
 def _packed(state: State) -> dict[str, Any]:
@@ -56,6 +50,7 @@ def _packed(state: State) -> dict[str, Any]:
         "nodes": state.frame.nodes,
         "velocities": state.frame.velocities,
         "values": state.values,
+        "weak": state.weak,
         "rates": state.rates,
         "dt": state.dt,
         "scale": state.scale,
@@ -81,19 +76,8 @@ def _unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
         int(words["careful"]),
         float(words["late"]),
         str(words["unresolved"]),
+        weak=np.asarray(words["weak"]),
     )
-
-
-def _packed_step(step: Taken) -> list[Any]:
-    slab = step.slab
-    return [slab.start, slab.stop, slab.frame.nodes, slab.frame.velocities, step.values]
-
-
-def _unpacked_step(words: Sequence[Any], after: State) -> Taken:
-    start, stop = float(words[0]), float(words[1])
-    nodes, velocities, values = (np.asarray(part) for part in words[2:])
-    frame = replace(after.frame, nodes=nodes, velocities=velocities)
-    return Taken(Slab(start, stop, frame), values, after)
 
 
 def _kept(solution: Solution, system: TimeSystem) -> Sequence[Kept]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,11 +19,9 @@ from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, packed_line, resumed
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
-from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
@@ -41,9 +40,9 @@ from sharpfront.trust.integrals import Watch
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
 _OF_TWO_RUNS = (
-    "The largest difference at any moment to a second run, ten times less strict, on another mesh "
-    "with other steps and elements of another degree, and what each step's polynomials in time "
-    "leave out."
+    "The largest difference at any moment to a weaker run along the same steps, with elements of "
+    "one degree less and one stage less in a step, and what each step's polynomials in time leave "
+    "out."
 )
 
 
@@ -64,7 +63,7 @@ class Course:
 
     @cached_property
     def _discretes(self) -> tuple[Discrete, Discrete]:
-        """What both runs of a pair are made of: with the fewest Gauss points, and with one more."""
+        """What the weaker run and the strict one are made of, which has one more Gauss point."""
         order = self.system.continuity
         fewest = max(Settings().points, order + 2)
         low, high = (
@@ -76,18 +75,16 @@ class Course:
         )
         return low, high
 
-    def _run(self, discrete: Discrete, share: float, stride: float) -> Run:
-        """Return a run of a share of the tolerance."""
-        tables, system = discrete.tables, self.system
+    def run(self, share: float) -> Run:
+        """Return a run for a share of the tolerance."""
+        (weak, strict), system = self._discretes, self.system
+        tables = strict.tables
         most = (self.kernels - tables.order) // tables.points
         mesher = Mesher(tables, system.periodic, self.pins, most, Settings(), system.layers)
-        tol = max(share * self.tol, TIGHTEST)
-        return Run(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)
-
-    def runs(self, share: float) -> tuple[Run, Run]:
-        """Return both runs of a pair."""
-        low, high = self._discretes
-        return self._run(low, share, STRIDE), self._run(high, share * STRICTER, 1.0)
+        tol = max(share * STRICTER * self.tol, TIGHTEST)
+        plain = without_thresholds(system, self.tol) is system
+        counts = 1.0 if plain else mesher.settings.alike
+        return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak, counts)
 
 
 def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
@@ -162,32 +159,29 @@ def evolve_line(
 
 
 def _begun(course: Course, share: float, number: int) -> Way:
-    """Return both runs before their first step; the coarse one begins with a rounder state."""
-    coarse, fine = course.runs(share)
+    """Return a run before its first step; the weaker one begins with a rounder state."""
+    run = course.run(share)
     start, words = first_state(course.system, course.tol * share)
-    t = fine.span[0]
-    pair: Pair[Taken] = Pair(begun(coarse, start.blurred(), t), begun(fine, start, t))
-    return Way(pair, pair, notes=tuple(words), share=share, number=number)
+    state = begun(run, start, start.blurred().values, run.span[0])
+    return Way(state, state, notes=tuple(words), share=share, number=number)
 
 
 def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
-    return marched(course, way, _further(course, way), on_step, lambda way: way.pair.fine.t)
+    return marched(course, way, _further(course, way), on_step, lambda way: way.pair.t)
 
 
 def _further(course: Course, way: Way) -> Iterator[Way]:
     """Yield the way after each step of the strict run."""
-    coarse, fine = course.runs(way.share)
-    stated = len(course.system.problem.unknowns)
-    others, mine = steps(coarse, way.pair.coarse), steps(fine, way.pair.fine)
-    for step in compared(others, mine, way.pair, partial(difference_on_line, stated=stated)):
-        way = _with_step(course, way, step)
+    began = clock.perf_counter()
+    for taken in steps(course.run(way.share), way.pair):
+        way = _with_step(course, way, taken, clock.perf_counter() - began)
         yield way
+        began = clock.perf_counter()
 
 
-def _with_step(course: Course, way: Way, step: Compared[Taken]) -> Way:
-    """Return the way after one more step."""
-    taken = step.taken
+def _with_step(course: Course, way: Way, taken: Taken, seconds: float) -> Way:
+    """Return the way after one more step, which took so long."""
     slab = taken.slab
     stated = len(course.system.problem.unknowns)
     size = float(np.abs(taken.values[-1, :: slab.frame.tables.points, :stated]).max())
@@ -197,14 +191,14 @@ def _with_step(course: Course, way: Way, step: Compared[Taken]) -> Way:
         slab.stop,
         slab.dt,
         slab.frame.size,
-        step.error,
-        step.iterations,
-        step.seconds,
+        taken.error,
+        taken.iterations,
+        seconds,
         partial(_fronts, slab, taken.values, course.components),
     )
     words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
     return way.further(
-        step.after,
+        taken.after,
         course.tol,
         kept=(*way.kept, (slab, taken.values)),
         records=(*way.records, record),
@@ -221,7 +215,7 @@ def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | 
 
 def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
-    kept = way.kept or (_standstill(way.pair.fine),)
+    kept = way.kept or (_standstill(way.pair),)
     basis = SlabBasis(tuple(slab for slab, _ in kept))
     bases = {name: basis.of_unknown(i) for i, name in enumerate(problem.unknowns)}
     weights = {
@@ -230,9 +224,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     }
     assert problem.time is not None
     reached = way.records[-1].time if way.records else problem.time[0]
-    checkpoint = (
-        Packed(partial(packed_line, way, course.system)) if way.pair.fine.t == reached else None
-    )
+    checkpoint = Packed(partial(packed_line, way, course.system)) if way.pair.t == reached else None
     found = bases, weights
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 

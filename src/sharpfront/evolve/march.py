@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sharpfront.bases.radau import STAGES, left_out
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import FIRST_CHANGE, begun
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
+from sharpfront.evolve.marched import STRICTER
 from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
@@ -20,6 +22,7 @@ from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.stages import guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
+from sharpfront.evolve.weaker import difference, followed
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
@@ -61,15 +64,16 @@ def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
         dt = min(state.dt, FIRST_CHANGE / max(fast, 1e-300))
         again = replace(state, frame=frame, values=values, rates=rates, dt=dt, before=None)
         return replace(again, unit=None, late=0.0), []
-    return begun(run, start, state.t, state.scale), words
+    weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, state.t, run.span)
+    weakly = state.weakly_at if weak is None else weak.values
+    return begun(run, start, weakly, state.t, state.scale), words
 
 
 def _step(run: Run, state: State) -> Taken:
     """Take one step: shorter ones and other meshes are tried until one may stand."""
     iterations, meshes = 0, 0
     while True:
-        last = state.before[1] if state.before is not None else None
-        dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
+        dt = run.agenda.fitted(state.t, state.dt, run.span[1])
         if state.t + dt <= state.t or dt < SHORTEST_STEP * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
         nodes = seeing(run, state.frame.nodes, state.t, dt)
@@ -77,11 +81,10 @@ def _step(run: Run, state: State) -> Taken:
             state = placed(run, state, allowed(run, nodes))
         tried = _tried(run, state, dt)
         iterations += tried.iterations
-        if tried.taken is None:
+        if isinstance(tried, _Refused):
             state = replace(state, dt=tried.dt, careful=tried.careful)
             continue
-        taken, rough = tried.taken
-        end = taken.after
+        end, rough = tried.after, tried.rough
         worst = float(run.mesher.left_out(end.frame.nodes, rough).max())
         if worst > run.in_space and meshes < MESHES:
             meshes += 1
@@ -92,11 +95,27 @@ def _step(run: Run, state: State) -> Taken:
             continue
         if worst > run.in_space:
             raise StuckError("no mesh resolves the step", OutcomeKind.KERNEL_LIMIT)
-        after = tended(run, end, rough, worst)
-        return replace(taken, after=after, iterations=iterations)
+        found = _followed(run, state, tried)
+        if found is None:
+            state = replace(state, dt=CUT * tried.step.dt, careful=CAREFUL)
+            continue
+        weak, error = found
+        after = tended(run, replace(end, weak=weak), rough, worst)
+        slab = Slab(state.t, end.t, tried.step.frame)
+        return Taken(slab, tried.step.values, after, error, iterations)
 
 
-def _tried(run: Run, state: State, dt: float) -> _Tried:
+def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float] | None:
+    """Return the weaker run after a step, and how far off the step is; None where it fails."""
+    weak = followed(run, tried.step, state, tried.unit)
+    if weak is None:
+        return None
+    at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
+    between = left_out(at_nodes[:, :, stated] / tried.after.scale[stated])
+    return weak, between + run.counts * float(difference(tried.after, weak)[stated].max())
+
+
+def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
     """Try one step on the present mesh."""
     v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale)
     h = state.frame.lengths[0]
@@ -109,24 +128,23 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
     if unit is None:
         unit = measured(run, state.frame, state.values, state.scale, state.t)[0]
     unit = nodal(run, unit)
-    solved = solved_stages(run, step, state, unit)
+    solved = solved_stages(step, state.scale, unit, run.newton)
     if solved.factors is None:
-        return _Tried(None, CUT * dt, CAREFUL, solved.iterations)
+        return _Refused(CUT * dt, CAREFUL, solved.iterations)
     late = lateness(run, step, state, solved, unit)
     if late > 1.0:
         # What this very step left is all that counts: it is not foreseen once more.
         factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
-        return _Tried(None, dt * factor, state.careful, solved.iterations)
-    factor = _factor(run, state, dt, late)
-    return _Tried(_taken(run, state, step, factor, late), dt, 0, solved.iterations)
+        return _Refused(dt * factor, state.careful, solved.iterations)
+    after, rough = _after(run, state, step, late)
+    return _Stands(step, unit, after, rough, solved.iterations)
 
 
-def _taken(
-    run: Run, state: State, step: Step, factor: float, late: float
-) -> tuple[Taken, FloatArray]:
-    """Return a step that may stand in time, and how rough its end is."""
-    values, dt, at_nodes = step.values, step.dt, step.values[:, run.at_nodes]
-    scale = np.maximum(state.scale, np.abs(at_nodes[1:]).max(axis=(0, 1)))
+def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, FloatArray]:
+    """Return the run after a step that may stand in time, and how rough it is."""
+    values, dt, factor = step.values, step.dt, _factor(state, step.dt, late)
+    largest = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
+    scale = np.maximum(state.scale, largest)
     stop, frame = run.agenda.settled(state.t + dt, run.span[1]), step.frame.at(dt)
     unit, rough = measured(run, frame, values[-1], scale, stop)
     after = State(
@@ -141,13 +159,10 @@ def _taken(
         late,
         unit=unit,
     )
-    stated = len(run.system.problem.unknowns)
-    between = left_out(at_nodes[:, :, :stated] / scale[:stated])
-    slab, first = Slab(state.t, stop, step.frame), state.before is None
-    return Taken(slab, values, after, between=between, first=first), rough
+    return after, rough
 
 
-def _factor(run: Run, state: State, dt: float, late: float) -> float:
+def _factor(state: State, dt: float, late: float) -> float:
     """Return how many times longer the next step may be than one that left so much in time.
 
     Errors that grow from step to step go on to grow.
@@ -157,14 +172,23 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
     factor = SAFE * late**-power
     if state.before is not None:
         factor *= min(1.0, dt / state.before[1] * (last / late) ** power)
-    return float(min(max(factor, SHRINK), GROW * run.stride))
+    return float(min(max(factor, SHRINK), GROW))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    """A step, and how rough its end is, if it may stand in time, else the length to try next."""
+class _Refused(NamedTuple):
+    """A step that may not stand: the length to try next, and steps that do not grow after it."""
 
-    taken: tuple[Taken, FloatArray] | None
     dt: float
     careful: int
+    iterations: int
+
+
+class _Stands(NamedTuple):
+    """A step that may stand in time, with the units of its errors, (nodes, K)."""
+
+    step: Step
+    unit: FloatArray
+    # The strict run after it, and how rough that is.
+    after: State
+    rough: FloatArray
     iterations: int

@@ -13,7 +13,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.ending import Part, StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.fingerprint import fingerprint
-from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.trail import LOST, Mark, blow_up_time
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
@@ -159,14 +158,14 @@ class Marched:
 class Way(Marched):
     """The same with both runs as they are, so that they can go on."""
 
-    pair: Pair[Any]  # after the last step
-    good: Pair[Any]  # after the last step that can be trusted
+    pair: Any  # after the last step
+    good: Any  # after the last step that can be trusted
 
     def cut(self, count: int) -> Self:
         """Return the way up to some of its steps, after which the pair is the good one."""
         return replace(super().cut(count), pair=self.good)
 
-    def further(self, pair: Pair[Any], tol: float, **more: Any) -> Self:
+    def further(self, pair: Any, tol: float, **more: Any) -> Self:
         """Return the way after one more step."""
         new = replace(self, pair=pair, **more)
         return replace(new, good=pair) if new.part(tol).last == len(new.records) else new
@@ -195,20 +194,20 @@ class Packed(Mapping[str, Any]):
         return dict, (self._words,)
 
 
-def packed_way(way: Way, problem: Problem) -> dict[str, Any]:
-    """Return what all ways keep, as words and arrays."""
+def packed_way(way: Way, problem: Problem, t: float) -> dict[str, Any]:
+    """Return what all ways keep, as words and arrays; t is when the strict run is."""
     return {
-        "problem": fingerprint(problem, way.pair.fine.t),
+        "problem": fingerprint(problem, t),
         "share": way.share,
         "number": way.number,
         "notes": list(way.notes),
         "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
-        "t": way.pair.fine.t,
+        "t": t,
     }
 
 
 def unpacked_way(
-    solution: Solution, stop: float, pair: Pair[Any], kept: Sequence[tuple[Any, ...]]
+    solution: Solution, stop: float, pair: Any, kept: Sequence[tuple[Any, ...]]
 ) -> Way:
     """Return the way that a solution has left behind, with both runs and the steps of one."""
     saved = solution.checkpoint

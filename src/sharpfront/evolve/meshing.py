@@ -83,19 +83,21 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     """Return a run on other nodes; its last step comes along as the next one's guess."""
     k = state.values.shape[1]
     old = state.frame
-    stack = [state.values, *(state.before[0] if state.before else ())]
+    assert state.weak is not None
+    stack = [state.values, state.weak, *(state.before[0] if state.before else ())]
     together = np.concatenate(stack, axis=1)
     found = run.mesher.interpolant(nodes, lambda x: old.evaluate(together, x))
-    parts = np.moveaxis(found.reshape(len(found), -1, k), 1, 0)
+    values, weak, *stages = np.moveaxis(found.reshape(len(found), -1, k), 1, 0)
+    state = replace(state, values=values, weak=weak, unit=None)
     frame = run.mesher.frame(nodes)
     if state.before is None:
-        rates = first_rates(run.discrete, frame, parts[0], state.t)
-        return replace(state, frame=frame, values=parts[0], rates=rates, unit=None)
-    before = (parts[1:], state.before[1])
+        rates = first_rates(run.discrete, frame, values, state.t)
+        return replace(state, frame=frame, rates=rates)
+    before = (np.stack(stages), state.before[1])
     rates = end_rates(*before)
     velocities_ = np.interp(nodes, old.nodes, old.velocities)
     frame = run.mesher.frame(nodes, velocities_)
-    return replace(state, frame=frame, values=parts[0], rates=rates, before=before, unit=None)
+    return replace(state, frame=frame, rates=rates, before=before)
 
 
 def refined(run: Run, state: State, rough: FloatArray, dt: float) -> State:

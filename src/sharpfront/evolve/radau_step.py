@@ -17,33 +17,35 @@ from sharpfront.pieces.frame import Frame
 class Factors(NamedTuple):
     """Those of a step: for the real eigenvalue, and for the complex ones one behind the other."""
 
-    real: Any
+    real: Any  # None where there is no such eigenvalue
     pairs: Any
 
 
 class Step:
     """The equations of one step of length dt by Radau IIA, at its beginning and its stages.
 
-    Coefficients at all of them, (STAGES + 1, n, K), are changed in place. The rates at the
+    Coefficients at all of them, (stages + 1, n, K), are changed in place. The rates at the
     beginning are those of the embedded formula, so that what the equations leave there is what that
-    formula differs by.
+    formula differs by; of an even number of stages there is none, and nothing is asked there.
     """
 
     def __init__(
         self, discrete: Discrete, frame: Frame, t: float, dt: float, values: FloatArray
     ) -> None:
         self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
-        self.moments = Moments(discrete, frame, t, all_nodes() * dt)
-        self._shares = diagonal().rates / dt
+        self.radau = diagonal(len(values) - 1)
+        self.asked = values[1 - self.radau.reals :]
+        nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
+        self.moments = Moments(discrete, frame, t, nodes * dt)
+        self._shares = self.radau.rates / dt
         self._since = np.empty_like(values[1:])
-        rates = np.empty_like(values)
+        rates = np.empty_like(self.asked)
         self._flat = self._since.reshape(len(self._since), -1), rates.reshape(len(rates), -1)
         self._advance()
-        self.fields = Fields(self.moments, values, rates)
-        count = len(diagonal().values) - 1
+        self.fields = Fields(self.moments, self.asked, rates)
         self._large = 1.0  # how much larger conditions are made
         self._turned = np.empty((len(values) - 1, self.layout.size))
-        self._right = np.empty((count, self.layout.size), dtype=complex)
+        self._right = np.empty((len(self._turned) // 2, self.layout.size), dtype=complex)
 
     def _advance(self) -> None:
         """Make the rates of the coefficients."""
@@ -56,7 +58,7 @@ class Step:
         return self.moments.layout
 
     def residual(self, first: bool) -> FloatArray:
-        """Return what equations and conditions leave, (STAGES + 1, size).
+        """Return what equations and conditions leave, (moments, size).
 
         After the first of Newton's changes conditions hold that are linear and the same at all
         stages.
@@ -68,21 +70,24 @@ class Step:
 
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
-        lay = self.layout
-        mass, stiff = self.fields.bands(len(self.values) // 2)
-        values = diagonal().values / self.dt
+        lay, reals = self.layout, self.radau.reals
+        mass, stiff = self.fields.bands(len(self.asked) // 2)
+        values = self.radau.values / self.dt
         # Conditions are rows of about one: beside far larger ones an elimination forgets them.
         self._large = 2.0 ** np.ceil(np.log2(max(1.0, 1.0 / self.dt, float(np.abs(stiff).max()))))
         for end in self.moments.ends:
             own = lay.of_end(end.side, len(end.own))
             mass[own] *= self._large
             stiff[own] *= self._large
-        pairs = np.multiply.outer(values[1:], mass)
+        pairs = np.multiply.outer(values[reals:], mass)
         pairs += stiff
-        # What the pairs need no longer is written over.
-        mass *= values[0].real
-        mass += stiff
-        return Factors(lay.factored(lay.matrix(mass)), lay.factored(lay.matrix(pairs)))
+        real = None
+        if reals:
+            # What the pairs need no longer is written over.
+            mass *= values[0].real
+            mass += stiff
+            real = lay.factored(lay.matrix(mass))
+        return Factors(real, lay.factored(lay.matrix(pairs)))
 
     def weigh(self, right: FloatArray) -> None:
         """Make conditions of right-hand sides (..., size) as large as in the factors."""
@@ -90,15 +95,16 @@ class Step:
             right[..., end.rows] *= self._large
 
     def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
-        """Write the change of all stages that Newton's method makes, (STAGES, size)."""
-        lay, radau, turned, right = self.layout, diagonal(), self._turned, self._right
+        """Write the change of all stages that Newton's method makes, (stages, size)."""
+        lay, radau, turned, right = self.layout, self.radau, self._turned, self._right
         np.matmul(radau.into, lay.placed(residual), out=turned)
         self.weigh(turned)
-        pairs = len(right)
-        right.real, right.imag = turned[1 : 1 + pairs], turned[1 + pairs :]
+        first, pairs = radau.reals, len(right)
+        right.real, right.imag = turned[first : first + pairs], turned[first + pairs :]
         lay.solved(factors.pairs, right.reshape(-1))
-        lay.solved(factors.real, turned[0])
-        turned[1 : 1 + pairs], turned[1 + pairs :] = right.real, right.imag
+        if first:
+            lay.solved(factors.real, turned[0])
+        turned[first : first + pairs], turned[first + pairs :] = right.real, right.imag
         if lay.order is None:
             np.matmul(radau.back, turned, out=out)
         else:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, diagonal, interpolation
+from sharpfront.bases.radau import STAGES, diagonal
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.mesh import Mesher
@@ -39,10 +39,17 @@ class State:
     unresolved: str = ""  # what is missed of a first state that cannot be resolved, in words
     # In what unit errors count on each element, (N, K); None if it is not known yet.
     unit: FloatArray | None = None
+    # Coefficients of the weaker run in the same functions, (n, K).
+    weak: FloatArray | None = None
 
     def at(self, x: FloatArray) -> FloatArray:
         """Return the unknowns at positions, (n, K)."""
         return self.frame.evaluate(self.values, x)
+
+    def weakly_at(self, x: FloatArray) -> FloatArray:
+        """Return the same of the weaker run."""
+        assert self.weak is not None
+        return self.frame.evaluate(self.weak, x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,40 +60,11 @@ class Taken:
     slab: Slab
     values: FloatArray
     after: State  # the run after it
-    iterations: int = 0  # Newton's, those of failed attempts included
+    # How far off it is: the largest difference to the weaker run during it, with what its
+    # polynomials in time leave out, in units of max(1, max|u|).
+    error: float
+    iterations: int  # Newton's, those of failed attempts included
     words: tuple[str, ...] = ()  # what was done to the state before it, in words
-    between: float = 0.0  # what its polynomials in time leave out, in units of max(1, max|u|)
-    # Whether it is the first one after a start, or after a moment at which data jump.
-    first: bool = False
-
-    @property
-    def start(self) -> float:
-        """When it began."""
-        return self.slab.start
-
-    @property
-    def stop(self) -> float:
-        """When it ended."""
-        return self.slab.stop
-
-    def coefficients(self, t: FloatArray) -> FloatArray:
-        """Return the coefficients at moments of it, (len(t), n, K)."""
-        return combined(interpolation((t - self.slab.start) / self.slab.dt), self.values)
-
-    def local(self, t: FloatArray, later: FloatArray) -> FloatArray:
-        """Return the coefficients by element at moments, since the start too, (size, K, S, N)."""
-        frame = self.slab.frame
-        return np.asarray(frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0])
-
-    def over(self, x: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the unknowns at positions (S, P, n) of moments (S,), (P, K, S, n)."""
-        frame, later = self.slab.frame, t - self.slab.start
-        nodes = frame.nodes + later[:, None] * frame.velocities
-        e, s = frame.located(nodes, x.reshape(len(t), -1))
-        local = self.local(t, later)
-        own = local.reshape(*local.shape[:2], -1)
-        found = frame.tables.sums(own, e.ravel(), s.ravel())
-        return found.reshape(-1, *x.shape).transpose(2, 0, 1, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +78,8 @@ class Run:
     watches: tuple[Watch, ...]  # equations whose data may be narrow
     # Whether data may hide between the stages of a step: in equations, in conditions.
     looks: tuple[bool, bool]
-    # Share of a step to be taken where it is not errors that hold it short: two runs with the same
-    # steps would be wrong in the same way.
-    stride: float = 1.0
+    weak: Discrete  # equations and conditions of the weaker run
+    counts: float  # how many times what both runs differ by counts
 
     @property
     def system(self) -> TimeSystem:
@@ -127,9 +104,19 @@ class Run:
         return self.settings.space * self.tol
 
     @cached_property
+    def newton(self) -> float:
+        """Where Newton's method stops."""
+        return self.settings.newton * self.in_space
+
+    @cached_property
     def in_time(self) -> float:
         """What the embedded formula of a step may leave."""
         return self.settings.time * float(self.tol ** ((STAGES + 1) / (2 * STAGES)))
+
+    @cached_property
+    def stated(self) -> int:
+        """How many of the unknowns are those of the problem."""
+        return len(self.system.problem.unknowns)
 
     @cached_property
     def at_nodes(self) -> slice:

@@ -15,6 +15,8 @@ from sharpfront.evolve.unseen import unseen
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3
+# Where an error is asked for, not a solution, one digit is enough.
+DIGIT = 0.1
 # What a first step may leave out inside it, of what others may: where rates jump at the start its
 # coefficients in time fall slowly, and more than is seen is left out.
 EARLY = 0.1
@@ -30,12 +32,18 @@ class Solved(NamedTuple):
     start: FloatArray  # what the embedded formula leaves at the beginning, (size,)
 
 
-def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solved:
-    """Solve the stages by Newton's method with one matrix, its iterates mixed."""
-    levels = step.values[1:]
-    small, nodes = run.settings.newton * run.in_space, run.at_nodes
+def solved_stages(
+    step: Step, scale: FloatArray, unit: FloatArray, small: float, most: float = 0.0
+) -> Solved:
+    """Solve the stages by Newton's method with one matrix, its iterates mixed.
+
+    It stops where changes are small in units of errors at the nodes, (nodes, K), or a tenth of the
+    first one, if that is not the most that may be left; scales are those of the unknowns.
+    """
+    levels, before = step.values[1:], step.radau.reals
+    nodes = slice(None, None, step.frame.tables.points)
     factors: Factors | None = None
-    mixer, last = _Mixer(levels, state.scale), np.inf
+    mixer, last = _Mixer(levels, scale), np.inf
     for i in range(ITERATIONS):
         residual = step.residual(first=i == 0)
         try:
@@ -43,13 +51,14 @@ def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solve
         except np.linalg.LinAlgError:
             return Solved(None, i + 1, residual[0])
         change = mixer.slot
-        step.change(factors, residual[1:], change.reshape(STAGES, -1))
+        step.change(factors, residual[before:], change.reshape(len(levels), -1))
         sizes = np.abs(change[:, nodes])
         sizes /= unit
         size = float(sizes.max())
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
         q = size / last
+        small = max(small, min(DIGIT * size, most)) if i == 0 else small
         if size < small or (i and q < 1 and size * q / (1 - q) < small):
             mixer.mix()
             return Solved(factors, i + 1, residual[0])

@@ -98,7 +98,9 @@ class Agenda:
         levels = np.linspace(here, float(self.passed[-1]), AHEAD)
         return np.unique(np.concatenate([even, np.interp(levels, self.passed, self.moments)]))
 
-    def fitted(self, t: float, dt: float, end: float, stride: float, last: float | None) -> float:
+    def fitted(
+        self, t: float, dt: float, end: float, stride: float = 1.0, last: float | None = None
+    ) -> float:
         """Return a step of about dt that ends where it must and leaves no crumb before that.
 
         With a stride below one it goes to where it must in two steps, of which `last` was the

@@ -201,13 +201,15 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
 
 def _evolved(stated: Problem, tol: float, how: _How) -> Solution:
     """Return the solution of a problem in time: by a march of its own, or around an adaptor."""
-    from sharpfront.evolve import evolve, evolve_around
+    from sharpfront.evolve import evolve
 
     refuse("for a problem in time", guess=how.guess, kernel=how.kernel)
     if how.adaptor is None:
         refuse("for a problem in time", device=how.device, cluster=how.cluster)
         with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
             return evolve(stated, tol, budget=how.budget, on_step=tell, resume=how.resume)
+    from sharpfront.evolve.rothe import evolve_around
+
     refuse("for a problem in time with an adaptor", resume=how.resume)
 
     def stationary(problem: Problem, tol: float, guess: Solution | None) -> Solution:

@@ -33,7 +33,7 @@ def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
     """Return the state of both runs as words and arrays."""
     steps = [[s.start, s.stop, s.basis.state(), s.values] for s in way.pair.steps]
     both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
-    return packed_way(way, problem) | both | {"steps": steps}
+    return packed_way(way, problem, way.pair.fine.t) | both | {"steps": steps}
 
 
 def _packed(state: PatchRunState) -> dict[str, Any]:

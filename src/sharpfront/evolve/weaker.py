@@ -1,0 +1,73 @@
+"""The weaker run, on the mesh and the steps of the strict one: what they differ by is the error.
+
+Its elements are of one degree less and its steps have one stage less, at other moments. It begins
+with a rounder state and goes on with its own, so that what it leaves out adds up as in any run; as
+it is further off, the difference bounds the error of the strict one. That is its start for Newton's
+method, which has little left to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import STAGES, all_nodes, interpolation
+from sharpfront.evolve.radau_step import Step
+from sharpfront.evolve.run import Run, State, combined
+from sharpfront.evolve.stages import DIGIT, solved_stages
+from sharpfront.pieces.frame import Frame
+
+# Its stages.
+FEWER_STAGES = STAGES - 1
+# Places in an element at which the runs are compared.
+_PLACES = np.array([0.0, 0.35, 0.7, 1.0])
+
+
+def followed(run: Run, step: Step, state: State, unit: FloatArray) -> FloatArray | None:
+    """Return the weaker run after a step of the strict one, in that one's functions, (n, K).
+
+    None where Newton's method fails; its errors count in units at the nodes.
+    """
+    frame, weak = step.frame, run.weak
+    assert state.weak is not None
+    guess = combined(interpolation(all_nodes(FEWER_STAGES)), step.values)
+    guess += state.weak - step.values[0]
+    own = replace(frame, tables=weak.tables)
+    follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
+    solved = solved_stages(follows, state.scale, unit, run.newton, DIGIT * run.tol)
+    return None if solved.factors is None else _with_last(frame, follows.values[-1:])[0]
+
+
+def difference(strict: State, weaker: FloatArray) -> FloatArray:
+    """Return the largest difference of both runs after a step, of each unknown in its scale, (K,).
+
+    Inside a step the weaker run is of an order less than at its end, and would tell of itself only.
+    """
+    local = strict.frame.local(weaker - strict.values)
+    found = strict.frame.tables.table(_PLACES, 0) @ local.reshape(len(local), -1)
+    found = np.abs(found.reshape(len(_PLACES), *local.shape[1:]))
+    return np.asarray(found.max(axis=(0, 2)) / strict.scale)
+
+
+def _without_last(frame: Frame, values: FloatArray) -> FloatArray:
+    """Return coefficients (S, n, K) without the last function of each element."""
+    inner, ends = _by_element(frame, values, frame.tables.points)
+    count, _, _, k = inner.shape
+    return np.concatenate([inner[:, :, :-1].reshape(count, -1, k), ends], axis=1)
+
+
+def _with_last(frame: Frame, values: FloatArray) -> FloatArray:
+    """Return the same with one function more, which is zero."""
+    out = np.zeros((len(values), frame.size, values.shape[2]))
+    inner, ends = _by_element(frame, out, frame.tables.points)
+    inner[:, :, :-1], ends[:] = _by_element(frame, values, frame.tables.points - 1)
+    return out
+
+
+def _by_element(frame: Frame, values: FloatArray, points: int) -> tuple[FloatArray, FloatArray]:
+    """Return coefficients (S, n, K) by element, (S, N, points, K), and those of the last node."""
+    count, _, k = values.shape
+    inner = frame.elements * points
+    return values[:, :inner].reshape(count, -1, points, k), values[:, inner:]
