@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from sharpfront.adapt.patchwork.cones import functions_of
+from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.saved import _restored_in_space
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import VertexFunctions, restored_vertex
 
@@ -85,3 +87,16 @@ def test_what_is_saved():
     again = restored_vertex(own.state())
     np.testing.assert_array_equal(again.values(points, (1, 0, 1)), own.values(points, (1, 0, 1)))
     assert again.terms == own.terms
+
+
+def test_functions_of_some_boxes_are_zero_on_others_and_are_saved():
+    boxes = np.array([[[-2.0, -2.0, -2.0], PLACE], [PLACE, [2.0, 2.0, 2.0]]])
+    own = HeldFunctions(functions(ONE_IN), boxes)
+    again = _restored_in_space(own.state())
+    at = inside(ONE_IN)
+    np.testing.assert_array_equal(own.values(at, (1, 0, 0)), own.functions.values(at, (1, 0, 0)))
+    np.testing.assert_array_equal(again.values(at, (1, 0, 0)), own.values(at, (1, 0, 0)))
+    # On a side of a box that has them they are looked at from within, or from outside.
+    side, within, outside = (np.add(PLACE, [[x, -0.3, -0.2]]) for x in (0.0, -0.1, 0.1))
+    assert own.values(side, (1, 0, 0), within).any()
+    assert not own.values(side, (1, 0, 0), outside).any()

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from sharpfront.bases.boxes import Boxes, distinct
+from sharpfront.bases.joint import products
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
+from sharpfront.rows.faces import Contact
 from sharpfront.rows.neighbours import faces_of
+from sharpfront.rows.sides import graded_rule
 
 
 def drawn_patches(seed, dimension, splits):
@@ -82,3 +85,17 @@ def test_distinct_rows_are_those_of_numpy():
     np.testing.assert_array_equal(rows[found[0]], wanted)
     np.testing.assert_array_equal(found[0], first)
     np.testing.assert_array_equal(found[1], kind.ravel())
+
+
+def test_moments_of_what_is_singular_at_a_corner_of_a_face():
+    """(x y)^(2/3) and its mean with Legendre polynomials, on a face of two by one."""
+    patch = Patch((AxisMap(0.0, 2.0), AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (9, 9, 9))
+    positions, mean = graded_rule(patch, Contact(0, 2, 1, (0.0, 0.0), (2.0, 1.0)), (7, 7))
+    assert np.all(positions[:, 2] == 1.0)
+    found = mean @ (0.5 * positions[:, 0] * positions[:, 1]) ** (2 / 3)
+    t, w = np.polynomial.legendre.leggauss(40)
+    x = (0.5 * (1.0 + t)) ** 3
+    values = np.polynomial.legendre.legvander(2 * x - 1, 6) * np.sqrt(2 * np.arange(7) + 1)
+    along = values.T @ (1.5 * w * (0.5 * (1.0 + t)) ** 2 * x ** (2 / 3))
+    i, j = products((7, 7), True)
+    np.testing.assert_allclose(found, along[i] * along[j], rtol=0, atol=1e-8)

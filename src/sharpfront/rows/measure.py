@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count, tabulated
+from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -67,7 +68,8 @@ class Measure:
         self._tabulated: dict[object, FloatArray] = {}
         # Whether some functions are not of all patches.
         self._local = any(
-            isinstance(f, CornerFunctions) and f.support is not None for f in functions
+            isinstance(f, (CornerFunctions, HeldFunctions)) and f.support is not None
+            for f in functions
         )
         self._held: dict[Patch, NDArray[np.bool_]] = {}
         self._first = np.cumsum([0, *(f.size for f in functions)])[:-1].tolist()
@@ -154,33 +156,43 @@ class Measure:
         return np.resize(self._noise, NOISE + count)
 
     def of_functions(
-        self, form: FormValues, points: FloatArray, scale: FloatArray | float, patch: Patch
+        self,
+        form: FormValues,
+        points: FloatArray,
+        scale: FloatArray | float,
+        patch: Patch,
+        among: NDArray[np.bool_] | None = None,
     ) -> FloatArray | float:
         """Return what a form makes of shared functions on a patch, on the right-hand side.
 
-        The form is in derivatives along space's axes, at points, with a factor for each.
+        The form is in derivatives along space's axes, at points, with a factor for each. Of all
+        functions, or of those among some.
         """
         if not self.shared:
             return 0.0
         out = np.zeros((len(points), self.shared))
-        if not self._holds(patch).any():
+        held = self._holds(patch) if among is None else self._holds(patch) & among
+        if not held.any():
             return out
         for term, c in zip(form.terms, form.coefficients, strict=True):
-            out -= np.reshape(scale * c, (-1, 1)) * self._table(points, term.orders, patch)
+            own = self._table(points, term.orders, patch, held)
+            out[:, held] -= np.reshape(scale * c, (-1, 1)) * own
         return out
 
-    def _table(self, points: FloatArray, orders: tuple[int, ...], patch: Patch) -> FloatArray:
-        """Return a derivative of shared functions at points of a patch, (m, functions)."""
-        key = points.tobytes(), orders, patch.middle.tobytes()
+    def _table(
+        self,
+        points: FloatArray,
+        orders: tuple[int, ...],
+        patch: Patch,
+        held: NDArray[np.bool_],
+    ) -> FloatArray:
+        """Return a derivative of some shared functions at points of a patch, (m, functions)."""
+        key = points.tobytes(), orders, patch.middle.tobytes(), held.tobytes()
         if key not in self._tabulated:
             if len(self._tabulated) > MOST_TABLES:
                 self._tabulated.clear()
-            held = self._holds(patch)
-            out = np.zeros((len(points), self.shared))
             own = [f for f, first in zip(self.functions, self._first, strict=True) if held[first]]
-            if own:
-                out[:, held] = tabulated(own, points, orders, patch.middle)
-            self._tabulated[key] = out
+            self._tabulated[key] = tabulated(own, points, orders, patch.middle)
         return self._tabulated[key]
 
     def held_by_one(self, one: Patch, other: Patch) -> NDArray[np.bool_] | None:
@@ -194,7 +206,7 @@ class Measure:
         """Tell which shared functions a patch has."""
         if patch not in self._held:
             local = [
-                f.has(patch.middle)[0] if isinstance(f, CornerFunctions) else True
+                f.has(patch.middle)[0] if isinstance(f, (CornerFunctions, HeldFunctions)) else True
                 for f in self.functions
             ]
             self._held[patch] = np.repeat(local, [f.size for f in self.functions])

@@ -24,6 +24,9 @@ MAPPED = 12
 OUTSIDE = 1e-6
 # Shares of a side are told apart to this, far below what matters and above rounding.
 STEPS = 2.0**44
+# Points of a face that are dense at its corners, beyond one for each polynomial along it: with 8 of
+# them a cube without an octant had an estimate of 8.4e-6 instead of 2.6e-6.
+GRADED = 20
 
 
 def side_rule(patch: Patch, side: Side) -> tuple[list[FloatArray], FloatArray]:
@@ -95,6 +98,22 @@ def face_rule(patch: Patch, at: Contact, count: int) -> tuple[FloatArray, FloatA
     positions[:, at.axis] = (patch.high if at.end else patch.low)[at.axis]
     positions[:, tangent] = 0.5 * (at.low[0] * (1 - z) + at.high[0] * (1 + z))
     return positions, np.asarray((legendre_table(z, count)[0] * w[:, None]).T)
+
+
+def graded_rule(patch: Patch, at: Contact, counts: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the same on a face in space, with points dense at its corners.
+
+    Functions of edges and vertices are singular there.
+    """
+    x, w = gauss(max(counts) + GRADED)
+    z = 0.125 * x * (15.0 - 10.0 * x**2 + 3.0 * x**4)
+    w = w * 1.875 * (1.0 - x**2) ** 2
+    axes = [np.atleast_1d((patch.high if at.end else patch.low)[at.axis])] * 3
+    for tangent, low, high in zip(at.rest, at.low, at.high, strict=True):
+        axes[tangent] = 0.5 * (low * (1 - z) + high * (1 + z))
+    tables = [legendre_table(z, count)[0] * w[:, None] for count in counts]
+    mean = product_matrix(tables).T[moments_of(counts, patch.dimension)]
+    return product_points(axes), mean
 
 
 def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import Ints
+from sharpfront.bases.joint import Ints, is_joint
 from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix
@@ -30,6 +30,7 @@ from sharpfront.rows.sides import (
     MAPPED,
     face_rule,
     form_matrix,
+    graded_rule,
     moment_matrix,
     moments_count,
     moments_of,
@@ -209,14 +210,17 @@ class TraceTies:
         if differ is None:
             return None
         return lambda form, points, scale: np.asarray(
-            self.measure.of_functions(form, points, scale, patch) * differ
+            self.measure.of_functions(form, points, scale, patch, differ)
         )
 
     def _shared_sides(
         self, face: Face, here: Contact, patch: Patch, sizes: FaceMeasure, functions: OfFunctions
     ) -> FloatArray:
         """Return moments of u, u_n, ... of functions that the patch beyond a face has not."""
-        positions, mean = face_rule(patch, here, sizes.counts[0])
+        if is_joint(patch.dimension):
+            positions, mean = graded_rule(patch, here, sizes.counts)
+        else:
+            positions, mean = face_rule(patch, here, sizes.counts[0])
         normal = face.normal or tuple(float(a == here.axis) for a in range(patch.dimension))
         points, rows = patch.in_space(positions), []
         for unknown, orders in self.data_of(patch, here.axis).items():

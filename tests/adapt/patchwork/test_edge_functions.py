@@ -6,8 +6,10 @@ from scipy.special import iv
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.edges import edge_functions
+from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions, restored_edge
+from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.place.tiling.tiling import tiling_of
 
 ALONG = 1.3
@@ -57,14 +59,30 @@ def test_derivatives_and_what_is_saved():
     np.testing.assert_array_equal(again.values(at, (1, 1, 0)), own.values(at, (1, 1, 0)))
 
 
-def test_edges_that_end_inside_have_none():
+def test_edges_that_end_inside_belong_to_the_boxes_beside_them():
     value = {"boundary": lambda u, x, y, z: u}
     solid = sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Box((0, 2), (0, 2), (0, 2))
     found = edge_functions(poisson(solid, **value), tiling_of(solid), 1e-4)
-    assert all(t.order >= 2 for own in found for t in own.terms)
+    held = {own.place: own for own in found if isinstance(own, HeldFunctions)}
+    # Three inner ones, six around the faces of what was left out, three that this has shortened.
+    assert len(found) == 21 and len(held) == 12
+    inner = held[0.5, 0.0, 0.0]
+    assert inner.terms[0].order < 1 and len(inner.support) == 3
+    beside, beyond = np.array([[0.5, -0.1, 0.1], [-0.5, -0.1, 0.1]])
+    at = np.array([[0.0, -0.1, 0.1]])
+    assert np.abs(inner.values(at, (0, 0, 0), beside[None])).max() > 0.01
+    assert not inner.values(at, (0, 0, 0), beyond[None]).any()
     solid = prism()
     found = edge_functions(poisson(solid, **value), tiling_of(solid), 1e-4)
-    assert [own.place for own in found if own.terms[0].order < 2] == [(0.0, 0.0, 0.5)]
+    (inner,) = [own for own in found if own.terms[0].order < 2]
+    assert inner.place == (0.0, 0.0, 0.5) and isinstance(inner, EdgeFunctions)
+
+
+def test_without_functions_of_vertices_only_edges_through_the_domain_have_some():
+    solid = sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Box((0, 2), (0, 2), (0, 2)).named("inner")
+    given = {"boundary": lambda u, x, y, z: u, "inner": lambda u, x, y, z: u.dn}
+    problem = poisson(solid, **given)
+    assert not Wedges(problem, tiling_of(solid), 1e-4).at_first
 
 
 @pytest.mark.parametrize("kind", ["value", "flux"])

@@ -1,20 +1,25 @@
 """Functions of the straight edges of a solid made of boxes, for one equation of second order.
 
-They are used of edges that run through the whole domain with the same faces and conditions on both
-sides: at one that ends inside, at a vertex that points inwards, a solution is singular in another
-way, which functions of the vertex hold (`solid_vertices`), and patches are cut.
+An edge goes as far as its faces and conditions are the same. Of one that runs through the whole
+domain they are functions of all patches. Those of one that ends inside would be singular beyond its
+end: they belong to the boxes beside it, and what begins at its ends functions of these vertices
+hold (`solid_vertices`).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, Term
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions
+from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.equation.expression import Constant
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
@@ -40,9 +45,11 @@ class _Edge:
     first: float  # the direction of the first face, an angle in the plane across
     angle: float  # from the first face through the domain to the second one
     kinds: tuple[str, str]
+    low: float  # where it begins and ends
+    high: float
 
 
-def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[EdgeFunctions, ...]:
+def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[SharedFunctions, ...]:
     """Return the functions of all edges at which they are known."""
     block = tiling.blocks[0]
     conductivities = conductivities_of(problem)
@@ -52,9 +59,9 @@ def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[EdgeFu
     for line in tiling.corners:
         axis = int(np.argmax(np.isnan(line)))
         if np.isnan(line).sum() == 1:
-            edge = _edge(problem, tiling, axis, np.delete(line, axis))
-            own = edge and _functions(problem, edge, conductivities, tol)
-            found += [own] if own else []
+            for edge in _edges(problem, tiling, axis, np.delete(line, axis)):
+                own = _functions(problem, tiling, edge, conductivities, tol)
+                found += [own] if own else []
     return tuple(found)
 
 
@@ -69,29 +76,53 @@ def conductivities_of(problem: Problem) -> FloatArray | None:
     return out if np.all(out * out[0] > 0) else None
 
 
-def _edge(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> _Edge | None:
-    """Return an edge, if it is the same all along the domain."""
-    low, high = problem.domain.bounds
-    size = BESIDE * float((high - low).max())
-    shares = np.array(EDGE_SHARES)[:, None]
+def _edges(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> Iterator[_Edge]:
+    """Yield the edges on a line, each as far as its faces and conditions are the same."""
+    size = BESIDE * float(np.ptp(problem.domain.bounds, axis=0).max())
     turns = 0.25 * np.pi + 0.5 * np.pi * np.arange(4)
     at = place + size * np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    s = low[axis] + (high[axis] - low[axis]) * shares[:, 0]
-    every = np.concatenate([np.insert(at, axis, x, axis=1) for x in s])
-    inside = problem.domain.contains(every).reshape(len(s), 4)
-    if np.any(inside != inside[0]) or inside[0].sum() not in (1, 3):
+    stretches = list(itertools.pairwise(tiling.blocks[0].lines[axis].tolist()))
+    middles = [np.insert(at, axis, 0.5 * (low + high), axis=1) for low, high in stretches]
+    found: list[_Edge | None] = []
+    for (low, high), around in zip(stretches, middles, strict=True):
+        inside = problem.domain.contains(around)
+        found.append(_edge(problem, tiling, axis, place, (low, high), inside))
+    for _, own in itertools.groupby(found, key=lambda e: e and (e.first, e.angle, e.kinds)):
+        first, *_, last = [*own] * 2
+        if first is not None and last is not None:
+            yield replace(first, high=last.high)
+
+
+def _edge(
+    problem: Problem,
+    tiling: Tiling,
+    axis: int,
+    place: FloatArray,
+    ends: tuple[float, float],
+    inside: NDArray[np.bool_],
+) -> _Edge | None:
+    """Return the edge of one stretch of a line, from which quadrants about it lie inside."""
+    count = int(inside.sum())
+    if count not in (1, 3):
         return None
     # The first quadrant inside after one outside.
-    start = next(k for k in range(4) if inside[0][k] and not inside[0][k - 1])
-    count = int(inside[0].sum())
+    start = next(k for k in range(4) if inside[k] and not inside[k - 1])
     faces = start * 0.5 * np.pi, (start + count) * 0.5 * np.pi
-    kinds = [_kind(problem, tiling, axis, place, way) for way in faces]
+    kinds = [_kind(problem, tiling, axis, place, way, ends) for way in faces]
     if None in kinds:
         return None
-    return _Edge(axis, place, faces[0], count * 0.5 * np.pi, (str(kinds[0]), str(kinds[1])))
+    both = str(kinds[0]), str(kinds[1])
+    return _Edge(axis, place, faces[0], count * 0.5 * np.pi, both, *ends)
 
 
-def _kind(problem: Problem, tiling: Tiling, axis: int, place: FloatArray, way: float) -> str | None:
+def _kind(
+    problem: Problem,
+    tiling: Tiling,
+    axis: int,
+    place: FloatArray,
+    way: float,
+    ends: tuple[float, float],
+) -> str | None:
     """Return whether a value or a flux is given on a face of an edge; None without either."""
     rest = [a for a in range(3) if a != axis]
     direction = np.round([math.cos(way), math.sin(way)]).astype(int)
@@ -103,7 +134,8 @@ def _kind(problem: Problem, tiling: Tiling, axis: int, place: FloatArray, way: f
             continue
         other = [a for a in range(3) if a != wall].index(along)
         end = (low if sign > 0 else high)[other]
-        if end == place[rest.index(along)]:
+        this = [a for a in range(3) if a != wall].index(axis)
+        if end == place[rest.index(along)] and low[this] < ends[1] and high[this] > ends[0]:
             parts.add(part)
     stated = [c for c in problem.conditions if c.part in parts]
     if len(parts) != 1 or len(stated) != 1 or len(stated[0].forms) != 1:
@@ -112,7 +144,7 @@ def _kind(problem: Problem, tiling: Tiling, axis: int, place: FloatArray, way: f
     if not form.order:
         return "value"
     point, normal = np.empty((1, 3)), np.zeros((1, 3))
-    point[0, rest], point[0, axis] = place, problem.domain.bounds[:, axis].mean()
+    point[0, rest], point[0, axis] = place, 0.5 * sum(ends)
     normal[0, across] = 1.0
     found = form_at(form, problem.coordinates, point, normal)
     slopes = {
@@ -124,8 +156,8 @@ def _kind(problem: Problem, tiling: Tiling, axis: int, place: FloatArray, way: f
 
 
 def _functions(
-    problem: Problem, edge: _Edge, conductivities: FloatArray, tol: float
-) -> EdgeFunctions | None:
+    problem: Problem, tiling: Tiling, edge: _Edge, conductivities: FloatArray, tol: float
+) -> SharedFunctions | None:
     """Return the functions of an edge."""
     low, high = problem.domain.bounds
     extent = float((high - low).max())
@@ -133,24 +165,44 @@ def _functions(
     if conductivities[rest[0]] != conductivities[rest[1]]:
         return None
     turn = np.exp(-1j * edge.first) / extent
-    cut = _free(problem, edge, extent)
-    if cut is None:
-        return None
+    through = edge.low == low[edge.axis] and edge.high == high[edge.axis]
+    free = _free(problem, edge, extent) if through else None
+    cut = edge.angle + 0.5 * (2.0 * math.pi - edge.angle) if free is None else free
     place = float(edge.place[0]), float(edge.place[1])
     bare = CornerFunctions(place, (turn, 1j * turn), cut, (), np.zeros((0, 0), dtype=complex))
-    half = 0.0 if edge.kinds[0] == edge.kinds[1] else 0.5
     most = SETTINGS.powers(tol)
-    powers = (np.arange(1, 100) - half) * (math.pi / edge.angle)
-    factor = 1.0 + 0j if edge.kinds[0] == "value" else 1.0j
-    leading = [
-        (Term(round(p), 0, True) if abs(p - round(p)) < WHOLE else Term(p, 0, False), factor)
-        for p in powers[powers < most].tolist()
-    ]
+    leading = _leading(edge, most)
     if not leading:
         return None
     along = extent**2 * float(conductivities[edge.axis] / conductivities[rest[0]])
-    ends = edge.axis, float(low[edge.axis]), float(high[edge.axis]), SETTINGS.functions(tol)
-    return EdgeFunctions.of(bare, leading, along, most, ends)
+    ends = edge.axis, edge.low, edge.high, SETTINGS.functions(tol)
+    own = EdgeFunctions.of(bare, leading, along, most, ends)
+    if free is not None:
+        return own
+    one, other = (np.insert(edge.place, edge.axis, end) for end in (edge.low, edge.high))
+    return HeldFunctions(own, boxes_beside(tiling, one, other))
+
+
+def _leading(edge: _Edge, most: float) -> list[tuple[Term, complex]]:
+    """Return the powers below `most` of functions across an edge, and their factors."""
+    half = 0.0 if edge.kinds[0] == edge.kinds[1] else 0.5
+    powers = (np.arange(1, 100) - half) * (math.pi / edge.angle)
+    factor = 1.0 + 0j if edge.kinds[0] == "value" else 1.0j
+    return [
+        (Term(round(p), 0, True) if abs(p - round(p)) < WHOLE else Term(p, 0, False), factor)
+        for p in powers[powers < most].tolist()
+    ]
+
+
+def boxes_beside(tiling: Tiling, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the boxes between lines that share more than an end with a stretch, (k, 2, 3)."""
+    block = tiling.blocks[0]
+    every = np.array(block.boxes(block.lines))
+    length = high - low
+    reached = (every[:, 0] <= high) & (every[:, 1] >= low)
+    beyond = (every[:, 0] >= high) | (every[:, 1] <= low)
+    touched = np.where(length > 0, reached & ~beyond, reached)
+    return np.asarray(every[np.all(touched, axis=1)])
 
 
 def _free(problem: Problem, edge: _Edge, extent: float) -> float | None:

@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cones import Octants, functions_of, is_flat
-from sharpfront.adapt.patchwork.edges import BESIDE, conductivities_of
+from sharpfront.adapt.patchwork.cones import Octants, functions_of
+from sharpfront.adapt.patchwork.edges import BESIDE, boxes_beside, conductivities_of
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import SharedFunctions
+from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
@@ -20,12 +22,10 @@ from sharpfront.problem import Problem
 ORDERS, FOR_A_DIGIT = 14.0, 2.0
 
 
-def vertex_functions(
-    problem: Problem, tiling: Tiling, tol: float, inwards: bool = False
-) -> tuple[VertexFunctions, ...]:
-    """Return the functions of all vertices at which they are known, or of those inwards only.
+def vertex_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[SharedFunctions, ...]:
+    """Return the functions of all vertices at which they are known.
 
-    These lie on no plane that the domain is on one side of.
+    Where the cone about a vertex does not hold the whole domain they belong to the boxes beside it.
     """
     conductivities, block = conductivities_of(problem), tiling.blocks[0]
     if conductivities is None or np.ptp(conductivities) or len(tiling.blocks) > 1:
@@ -36,18 +36,20 @@ def vertex_functions(
         return ()
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
     most = ORDERS + FOR_A_DIGIT * max(2, math.ceil(-math.log10(tol) - 0.01))
-    found = []
+    found: list[SharedFunctions] = []
     for place in itertools.product(*(x.tolist() for x in block.lines)):
-        octants = _octants(problem, np.array(place), BESIDE * extent)
-        if octants is None or (inwards and is_flat(octants)):
-            continue
-        if not _holds_all(problem, tiling, np.array(place), octants):
+        at = np.array(place)
+        octants = _octants(problem, at, BESIDE * extent)
+        if octants is None:
             continue
         fans, degrees, weights = functions_of(octants, most, SETTINGS.powers(tol))
         ends = np.cumsum([len(fan.orders) for fan in fans])[:-1]
         if weights.shape[1]:
             own = tuple(np.split(weights, ends))
-            found.append(VertexFunctions(place, extent, fans, degrees, own))
+            functions = VertexFunctions(place, extent, fans, degrees, own)
+            whole = _holds_all(problem, tiling, at, octants)
+            beside = functions if whole else HeldFunctions(functions, boxes_beside(tiling, at, at))
+            found.append(beside)
     return tuple(found)
 
 
