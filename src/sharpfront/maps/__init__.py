@@ -2,6 +2,7 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
+from sharpfront.maps.drift import Drift, drift_tables, restored_drift
 from sharpfront.maps.quadrilateral import Quadrilateral
 from sharpfront.maps.shell import Shell
 from sharpfront.maps.strip import Strip
@@ -11,11 +12,14 @@ Chart = Quadrilateral | Strip | Shell
 __all__ = [
     "AxisMap",
     "Chart",
+    "Drift",
     "Quadrilateral",
     "Shell",
     "Strip",
     "chain",
+    "drift_tables",
     "jacobian",
     "normals_across",
     "pulled_back",
+    "restored_drift",
 ]
