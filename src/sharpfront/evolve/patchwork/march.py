@@ -60,7 +60,10 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
     state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
     state = replace(state, dt=_first_length(run, state))
-    return carried_by(run, _with_first_rates(run, state), None)[0] if run.follows else state
+    if not run.follows:
+        return state
+    # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
+    return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
 
 
 def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
@@ -68,8 +71,8 @@ def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
     discrete, rates = run.discrete(state.basis), state.values[1].copy()
     levels = np.stack([*state.values, np.zeros_like(rates)])
     own = discrete.held(range(len(run.system.equations)))
-    left = discrete.data(levels[:, None], np.array([state.t]))[0].reshape(-1)
-    left = left[: len(own) * len(discrete.inner.points)].reshape(len(own), -1)
+    count = len(own) * len(discrete.inner.points)
+    left = discrete.data(levels[:, None], np.array([state.t]))[0, :count].reshape(len(own), -1)
     for held, tangents, rest in zip(
         own, discrete.tangents(own, levels, state.t), left, strict=True
     ):

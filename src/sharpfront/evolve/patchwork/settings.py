@@ -32,6 +32,9 @@ class MarchSettings:
     # did steps that were all taken on until they left out no more than at first.
     held: float = 2.0
     again: float = 2.0
+    # The same where patches go along, and are made anew after every step for what is there then.
+    # With 2 steps of a pulse are taken two or three times, with 0.3 and 0.1 on a sixth and twice as
+    # many functions as with 0.5.
     held_along: float = 0.5
     meshes: int = 30  # patches for one step at most
     change: float = 0.1  # a first step changes the solution by about this share of itself
