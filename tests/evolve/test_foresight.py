@@ -9,14 +9,19 @@ import sharpfront as sf
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.cells import taken_to
-from sharpfront.evolve.patchwork.foresight import Foreseen, velocity_field
-from sharpfront.evolve.patchwork.places import inner_places
+from sharpfront.evolve.patchwork.foresight import Foreseen, present, velocity_field
+from sharpfront.evolve.patchwork.places import During, inner_places
 from sharpfront.maps import AxisMap
 
 ENDS = np.linspace(-1, 1, 6)
 SIDES = [AxisMap(a, b) for a, b in itertools.pairwise(ENDS.tolist())]
 BASIS = PatchworkBasis(tuple(Patch((x, y), (12, 12)) for x in SIDES for y in SIDES))
 SCALE = np.ones(1)
+
+
+def field_of(box, values):
+    now = present(During(inner_places(BASIS), None, np.zeros(1)), values)
+    return velocity_field(now, box, SCALE)
 
 
 def weights(state, rate):
@@ -40,22 +45,22 @@ def _slope(x, y, axis):
 def test_a_pulse_that_turns_is_foreseen():
     box = sf.Box((-1, 1), (-1, 1))
     values = weights(pulse, turning)
-    field = velocity_field(inner_places(BASIS), box, values, SCALE)
+    field = field_of(box, values)
     points = 0.9 * box.sample(200)
-    found = Foreseen(BASIS, values, 0.3, field)(points)
+    found = Foreseen(BASIS, None, 0.0, values, 0.3, field)(points)
     x, y = points.T
     for values, angle in zip(found, (0.0, 0.15, 0.3), strict=True):
         turned = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
         # It goes along tangents.
         np.testing.assert_allclose(values, pulse(*turned), atol=0.02 + 1.2 * angle**2)
     # By its rates alone it would not be there.
-    alone = Foreseen(BASIS, weights(pulse, turning), 0.3, None).later(points)[0]
+    alone = Foreseen(BASIS, None, 0.0, weights(pulse, turning), 0.3, None).later(points)[0]
     assert np.abs(alone - pulse(*turned)).max() > 2 * np.abs(found[2] - pulse(*turned)).max()
 
 
 def test_what_fades_is_not_carried_along():
-    places, box = inner_places(BASIS), sf.Box((-1, 1), (-1, 1))
-    assert velocity_field(places, box, weights(pulse, lambda x, y: -pulse(x, y)), SCALE) is None
+    box = sf.Box((-1, 1), (-1, 1))
+    assert field_of(box, weights(pulse, lambda x, y: -pulse(x, y))) is None
 
 
 @pytest.mark.parametrize("seams", [(), ("x",)])
@@ -65,10 +70,10 @@ def test_nothing_is_carried_through_sides_but_through_seams(seams):
 
     box = sf.Box((-1, 1), (-1, 1), periodic=seams)
     values = weights(wave, lambda x, y: -np.pi * np.cos(np.pi * x) + 0 * y)
-    field = velocity_field(inner_places(BASIS), box, values, SCALE)
+    field = field_of(box, values)
     if not seams:
         assert field is None
         return
     points = np.array([[-0.95, 0.2], [0.3, -0.4]])
-    later = Foreseen(BASIS, values, 0.25, field).later(points)[-1]
+    later = Foreseen(BASIS, None, 0.0, values, 0.25, field).later(points)[-1]
     np.testing.assert_allclose(later, wave(points[:, 0] - 0.25, 0), atol=1e-4)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ import pytest
 import sharpfront as sf
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.march import begun_on_patches, carried_over, steps_on_patches
+from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
+from sharpfront.evolve.patchwork.tending import carried_over
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.place.patches.refine import Limits
@@ -18,6 +20,8 @@ from sharpfront.place.tiling.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 X, Y = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 15), np.linspace(0, 1, 15)))
+
+POINTS = np.stack([X, Y], axis=1)
 
 
 def largest(field, exact, moments):
@@ -209,3 +213,60 @@ def test_too_few_functions_are_said():
     solution = sf.solve(problem, tol=1e-4, max_kernels=600)
     assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
     assert not solution.converged
+
+
+def _travelling(x, y, t, width=0.12, spread=1e-3):
+    """A pulse that goes round a periodic box and spreads."""
+    square = width**2 + 4 * spread * t
+    apart = (x - 2 * t - 0.4 + 0.5) % 1 - 0.5
+    return width / np.sqrt(square) * np.exp(-(apart**2) / square) + 0 * y
+
+
+def _carried_pulse(end):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        lambda u, x, y, t: u.dt + 2 * u.dx - 1e-3 * sf.laplacian(u),
+        initial=lambda x, y: _travelling(x, y, 0.0),
+        time=(0, end),
+    )
+
+
+def test_patches_go_along_with_a_pulse():
+    tol = 1e-3
+    run = _run(_carried_pulse(1.0), tol, 8)
+    state = begun_on_patches(run)
+    # With patches that stay a step goes on by a part of the width.
+    assert 2 * state.dt > 0.12
+    first, second = itertools.islice(steps_on_patches(run, state), 2)
+    for step in (first, second):
+        np.testing.assert_allclose(step.drift.velocity(POINTS)[:, 0].mean(), 2.0, rtol=0.02)
+        middle = 0.5 * (step.start + step.stop)
+        for t in (middle, step.stop):
+            np.testing.assert_allclose(step.seen(POINTS, t)[0], _travelling(X, Y, t), atol=tol)
+
+
+def test_what_patches_carried_along_is_saved_and_differentiated(tmp_path):
+    solution = sf.solve(_carried_pulse(0.1), tol=1e-2)
+    basis = solution.approximation.bases["u"]
+    assert any(drift is not None for drift in basis.drifts)
+    assert solution.converged
+    assert largest(solution, _travelling, (0.03, 0.1)) <= min(1e-2, 2 * solution.error_estimate)
+    again = sf.load(solution.save(tmp_path / "carried"))
+    np.testing.assert_array_equal(again(X, Y, 0.07), solution(X, Y, 0.07))
+    h = 1e-5
+    rates = (_travelling(X, Y, 0.07 + h) - _travelling(X, Y, 0.07 - h)) / (2 * h)
+    np.testing.assert_allclose(solution.d("t")(X, Y, 0.07), rates, atol=0.02 * np.abs(rates).max())
+    # Where functions are drawn they have gone along.
+    before, after = (basis.centres_at(t) for t in (basis.times[-2] + 1e-9, basis.times[-1]))
+    assert np.abs(after - before).max() > 0.01
+
+
+def test_patches_stay_where_nothing_is_carried():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt - 0.1 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial=lambda x, y: np.sin(np.pi * x) * np.sin(np.pi * y),
+        time=(0, 0.1),
+    )
+    assert begun_on_patches(_run(problem, 1e-3, 8)).drift is None

@@ -15,6 +15,7 @@ from sharpfront.bases.joined import packed_parts, states_of_parts
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.bases.radau import STAGES, differentiation, interpolation
 from sharpfront.errors import BasisError
+from sharpfront.maps import Drift, restored_drift
 
 # Highest derivative by time.
 MOST_RATES = 2
@@ -30,10 +31,13 @@ class PatchworkInTime:
         The ends of all steps, (steps + 1,).
     parts
         The patches of each; steps in a row may share them.
+    drifts
+        How the patches of each go along; None where they stay, nothing where all do.
     """
 
     times: FloatArray
     parts: tuple[PatchworkBasis, ...]
+    drifts: tuple[Drift | None, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -55,8 +59,18 @@ class PatchworkInTime:
         return max(part.size for part in self.parts)
 
     def part_at(self, t: float) -> PatchworkBasis:
-        """Return the patches at a moment."""
+        """Return the patches at a moment, as they are at the beginning of its step."""
         return self.parts[int(self._which(np.array([t]))[0])]
+
+    def centres_at(self, t: float) -> FloatArray:
+        """Return where the functions are at a moment, (n, 2)."""
+        step = int(self._which(np.array([t]))[0])
+        drift, centres = self.drift_of(step), self.parts[step].centres
+        return centres if drift is None else drift.points(centres, t - self.times[step])
+
+    def drift_of(self, step: int) -> Drift | None:
+        """Return how the patches of a step go along."""
+        return self.drifts[step] if self.drifts else None
 
     def _which(self, t: FloatArray) -> NDArray[np.int64]:
         found = np.searchsorted(self.times, t, side="left") - 1
@@ -68,27 +82,53 @@ class PatchworkInTime:
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the weighted sum at points (x, y, t), (m,)."""
-        x, y, rate = orders
-        if rate > MOST_RATES:
-            raise BasisError(f"Up to {MOST_RATES} derivatives by t are there; asked for {rate}.")
+        if orders[2] > MOST_RATES:
+            raise BasisError(
+                f"Up to {MOST_RATES} derivatives by t are there; asked for {orders[2]}."
+            )
         out = np.empty(len(points))
         which = self._which(points[:, 2])
-        for i in np.unique(which):
-            own = weights[self._ends[i] : self._ends[i + 1]].reshape(STAGES + 1, -1)
-            start, dt = self.times[i], self.times[i + 1] - self.times[i]
-            if rate:
-                own = np.linalg.matrix_power(differentiation() / dt, rate) @ own
+        for i in np.unique(which).tolist():
             here = np.flatnonzero(which == i)
-            moments, group = np.unique(points[here, 2], return_inverse=True)
-            shares = interpolation((moments - start) / dt)
-            if len(moments) <= STAGES:
-                for k, share in enumerate(shares):
-                    some = here[group == k]
-                    out[some] = self.parts[i].values(share @ own, points[some, :2], (x, y))
+            drift, at = self.drift_of(i), points[here]
+            if drift is None:
+                out[here] = self._at_rest(i, weights, at, tuple(orders))
                 continue
-            levels = [self.parts[i].values(w, points[here, :2], (x, y)) for w in own]
-            out[here] = np.einsum("sm,ms->m", np.stack(levels), shares[group])
+            lapses = at[:, 2] - self.times[i]
+            rest = drift.inverse(at[:, :2], lapses)
+            at = np.column_stack([rest, at[:, 2]])
+            chain = drift.chain(rest, lapses, tuple(orders))
+            out[here] = sum(c * self._at_rest(i, weights, at, b) for b, c in chain.items())
         return out
+
+    def _at_rest(
+        self, step: int, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
+    ) -> FloatArray:
+        """Return d^orders of a step's sum at positions in its patches and moments, (m,)."""
+        x, y, rate = orders
+        own = weights[self._ends[step] : self._ends[step + 1]].reshape(STAGES + 1, -1)
+        start, dt = self.times[step], self.times[step + 1] - self.times[step]
+        if rate:
+            own = np.linalg.matrix_power(differentiation() / dt, rate) @ own
+        part, places = self.parts[step], points[:, :2]
+        moments, group = np.unique(points[:, 2], return_inverse=True)
+        shares = interpolation((moments - start) / dt)
+        if len(moments) > STAGES:
+            levels = [part.values(w, places, (x, y)) for w in own]
+            return np.asarray(np.einsum("sm,ms->m", np.stack(levels), shares[group]))
+        out = np.empty(len(points))
+        for k, share in enumerate(shares):
+            some = np.flatnonzero(group == k)
+            out[some] = part.values(share @ own, places[some], (x, y))
+        return out
+
+    def _packed_drifts(self) -> FloatArray:
+        """Return the drifts of all steps, not a number where patches stay; nothing where all do."""
+        moving = [d.state() for d in self.drifts if d is not None]
+        if not moving:
+            return np.zeros(0)
+        none = np.full_like(moving[0], np.nan)
+        return np.stack([none if d is None else d.state() for d in self.drifts])
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_in_time` makes the basis again."""
@@ -98,6 +138,7 @@ class PatchworkInTime:
             "type": "patchwork in time",
             "times": self.times,
             "which": np.array([known.index(id(part)) for part in self.parts]),
+            "drifts": self._packed_drifts(),
             **packed_parts([first[number] for number in known]),
         }
 
@@ -106,4 +147,5 @@ def restore_in_time(state: dict[str, Any]) -> PatchworkInTime:
     """Return the basis from whose `state` the words and arrays came."""
     parts = [restore_patchwork(own) for own in states_of_parts(state)]
     which = np.asarray(state["which"], dtype=int).tolist()
-    return PatchworkInTime(np.asarray(state["times"]), tuple(parts[i] for i in which))
+    drifts = tuple(restored_drift(own) for own in state.get("drifts", ()))
+    return PatchworkInTime(np.asarray(state["times"]), tuple(parts[i] for i in which), drifts)

@@ -101,6 +101,11 @@ def _of_stages(stages: int = STAGES) -> FloatArray:
     return np.asarray(np.linalg.inv(values), dtype=float)
 
 
+def last_of_stages(values: FloatArray) -> FloatArray:
+    """Return the last Legendre coefficients of polynomials through values at the stages alone."""
+    return np.asarray(_of_stages()[-1] @ values[1:].reshape(len(values) - 1, -1))
+
+
 def left_out_of_stages(values: FloatArray) -> float:
     """Return the same as `left_out`, told by the stages alone: the beginning does not count.
 

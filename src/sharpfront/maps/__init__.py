@@ -2,6 +2,7 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
+from sharpfront.maps.drift import Drift, drift_tables, restored_drift
 from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
 from sharpfront.maps.quadrilateral import Quadrilateral
 from sharpfront.maps.shell import Shell
@@ -12,14 +13,17 @@ Chart = Quadrilateral | Strip | Shell
 __all__ = [
     "AxisMap",
     "Chart",
+    "Drift",
     "MixtureAxis",
     "Points",
     "Quadrilateral",
     "Shell",
     "Strip",
     "chain",
+    "drift_tables",
     "jacobian",
     "mixture_axis",
     "normals_across",
     "pulled_back",
+    "restored_drift",
 ]

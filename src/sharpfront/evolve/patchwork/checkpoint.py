@@ -19,19 +19,23 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
 from sharpfront.evolve.pair import Pair
+from sharpfront.evolve.patchwork.places import Frame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.geometry import Box
+from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
-# The end of a step, its patches and its weights, (STAGES + 1, K, n).
-KeptStep = tuple[float, PatchworkBasis, FloatArray]
+# The end of a step, its patches, its weights, (STAGES + 1, K, n), and how the patches go along.
+KeptStep = tuple[float, PatchworkBasis, FloatArray, Drift | None]
 
 
 def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
     """Return the state of both runs as words and arrays."""
-    steps = [[s.start, s.stop, s.basis.state(), s.values] for s in way.pair.steps]
+    steps = [
+        [s.start, s.stop, s.basis.state(), s.values, _packed_drift(s.drift)] for s in way.pair.steps
+    ]
     both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
     return packed_way(way, problem, way.pair.fine.t) | both | {"steps": steps}
 
@@ -46,7 +50,12 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
         "unit": state.unit,
         "before": list(state.before) if state.before else [],
         "carried": state.carried,
+        "drift": _packed_drift(state.drift),
     }
+
+
+def _packed_drift(drift: Drift | None) -> FloatArray:
+    return np.zeros(0) if drift is None else drift.state()
 
 
 def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
@@ -73,13 +82,15 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         np.asarray(words["unit"]),
         (np.asarray(before[0]), float(before[1])) if before else None,
         carried=bool(words["carried"]),
+        drift=restored_drift(words.get("drift", ())),
     )
 
 
 def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
-    start, stop, patches, values = words
-    basis = restore_patchwork(patches)
-    return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0)
+    start, stop, patches, values, *rest = words
+    basis, drift = restore_patchwork(patches), restored_drift(rest[0] if rest else ())
+    frame = None if drift is None else Frame(drift, float(start))
+    return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0, frame)
 
 
 def _kept(solution: Solution) -> Sequence[KeptStep]:
@@ -92,6 +103,11 @@ def _kept(solution: Solution) -> Sequence[KeptStep]:
     ends = np.cumsum([(STAGES + 1) * part.size for part in basis.parts])[:-1]
     parts = zip(*(np.split(row, ends) for row in rows), strict=True)
     return [
-        (float(stop), part, np.stack([w.reshape(STAGES + 1, -1) for w in own], axis=1))
-        for stop, part, own in zip(basis.times[1:], basis.parts, parts, strict=True)
+        (
+            float(stop),
+            part,
+            np.stack([w.reshape(STAGES + 1, -1) for w in own], 1),
+            basis.drift_of(i),
+        )
+        for i, (stop, part, own) in enumerate(zip(basis.times[1:], basis.parts, parts, strict=True))
     ]

@@ -180,7 +180,7 @@ def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
     return way.further(
         step.after,
         course.tol,
-        kept=(*way.kept, (taken.stop, taken.basis, taken.values)),
+        kept=(*way.kept, (taken.stop, taken.basis, taken.values, taken.drift)),
         records=(*way.records, record),
         marks=(*way.marks, Mark(taken.start, taken.stop, size)),
     )
@@ -190,10 +190,11 @@ def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
     kept = way.kept or (_standstill(course),)
     assert problem.time is not None
-    times = np.array([problem.time[0], *(stop for stop, _, _ in kept)])
-    basis = PatchworkInTime(times, tuple(own for _, own, _ in kept))
+    times = np.array([problem.time[0], *(stop for stop, *_ in kept)])
+    drifts = tuple(drift for *_, drift in kept)
+    basis = PatchworkInTime(times, tuple(own for _, own, *_ in kept), drifts)
     weights = {
-        name: np.concatenate([values[:, k].ravel() for _, _, values in kept])
+        name: np.concatenate([values[:, k].ravel() for _, _, values, _ in kept])
         for k, name in enumerate(problem.unknowns)
     }
     found = dict.fromkeys(problem.unknowns, basis), weights
@@ -210,4 +211,4 @@ def _standstill(course: _Course) -> KeptStep:
     patches = tuple(c.patch for c in cells)
     found = taken_to(patches, lambda x: values(x)[0])
     stop = run.span[0] + float(np.spacing(run.span[0]))
-    return stop, PatchworkBasis(patches), np.repeat(found[None], STAGES + 1, axis=0)
+    return stop, PatchworkBasis(patches), np.repeat(found[None], STAGES + 1, axis=0), None

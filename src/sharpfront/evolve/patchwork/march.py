@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -14,27 +14,27 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import (
     STAGES,
     interpolation,
+    last_of_stages,
     left_out,
     left_out_of_stages,
     stage_nodes,
 )
 from sharpfront.errors import EquationError, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.patchwork.cells import Wanted, taken_to
-from sharpfront.evolve.patchwork.foresight import Foreseen, velocity_field
-from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
-from sharpfront.evolve.patchwork.settings import MARCH
-from sharpfront.evolve.patchwork.stages import (
+from sharpfront.evolve.patchwork.cells import taken_to
+from sharpfront.evolve.patchwork.factors import (
     PatchFactors,
     stage_moments,
     unseen_on_patches,
     with_rates,
 )
+from sharpfront.evolve.patchwork.foresight import on_patches
+from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
-from sharpfront.geometry import Box
-from sharpfront.place.patches.cuts import Cell
-from sharpfront.place.patches.refine import functions_of
+from sharpfront.evolve.patchwork.tending import carried_by, carried_over, tended
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -59,7 +59,29 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     patches = [c.patch for c in cells]
     values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
     state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
-    return replace(state, dt=_first_length(run, state))
+    state = replace(state, dt=_first_length(run, state))
+    if not run.follows:
+        return state
+    # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
+    return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
+
+
+def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a start with rates of unknowns that stand alone in an equation, as that tells them."""
+    discrete, rates = run.discrete(state.basis), state.values[1].copy()
+    levels = np.stack([*state.values, np.zeros_like(rates)])
+    own = discrete.held(range(len(run.system.equations)))
+    count = len(own) * len(discrete.inner.points)
+    left = discrete.data(levels[:, None], np.array([state.t]))[0, :count].reshape(len(own), -1)
+    for held, tangents, rest in zip(
+        own, discrete.tangents(own, levels, state.t), left, strict=True
+    ):
+        moving = [(t, c) for t, c in zip(held.residual.terms, tangents, strict=True) if t.orders[2]]
+        if len(moving) == 1:
+            ((term, c),) = moving
+            found = np.where(np.abs(c) > 0, -rest / np.where(c == 0, 1.0, c), 0.0)
+            rates[run.system.unknowns.index(term.unknown)] = on_patches(state.basis, found[None])[0]
+    return replace(state, values=np.stack([state.values[0], rates]))
 
 
 def _first_length(run: PatchRun, state: PatchRunState) -> float:
@@ -93,7 +115,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
         if run.agenda.is_stop(state.t):
             # Rates jump there: what went before tells nothing of what follows.
             run.factors = None
-            state = replace(state, before=None, tried=None, carried=False)
+            state = replace(state, before=None, tried=None, carried=False, drift=None)
             state = replace(state, dt=min(state.dt, _first_length(run, state)))
         taken = _step(run, state)
         state = taken.after
@@ -102,6 +124,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
 
 def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
     iterations, meshes = 0, 0
+    frame = None if state.drift is None else Frame(state.drift, state.t)
     while True:
         last = state.before[1] if state.before is not None else None
         dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
@@ -112,10 +135,11 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             meshes += 1
             state = carried_over(state, run.meshing.halved_at(state.cells, places))
             continue
-        levels, factors, count = _solved(run, state, dt)
+        levels, factors, count = _solved(run, state, dt, frame)
         iterations += count
         if levels is None:
-            state = replace(state, dt=MARCH.cut * dt)
+            # With patches that stay Newton's method may do better.
+            state, frame = replace(state, dt=MARCH.cut * dt, drift=None), None
             continue
         values = np.concatenate([state.values[:1], levels])
         values[0] = _consistent(run.system, values)
@@ -166,11 +190,12 @@ def _taken(
 ) -> PatchStep:
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], dt)[1][-1]
+    frame = None if state.drift is None else Frame(state.drift, state.t)
     stop = run.agenda.settled(state.t + dt, run.span[1])
     grown = (
         dt
-        if MARCH.keep[0] < factor < MARCH.keep[1]
-        else dt * factor * (run.stride if factor > 1 else 1.0)
+        if frame is None and MARCH.keep[0] < factor < MARCH.keep[1]
+        else dt * factor * (run.stride if frame is None and factor > 1 else 1.0)
     )
     after = replace(
         state,
@@ -182,8 +207,8 @@ def _taken(
         carried=False,
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
-    after = _tended(run, after)
-    return PatchStep(state.t, stop, basis, values, after, iterations, between)
+    after = tended(run, after, frame)
+    return PatchStep(state.t, stop, basis, values, after, iterations, between, frame)
 
 
 def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
@@ -192,7 +217,7 @@ def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
         return left_out(seen)
     # A beginning that was put on other patches is off by what these leave out, in any step however
     # short: the stages tell by themselves.
-    return min(left_out(seen), left_out_of_stages(seen))
+    return min(left_out(seen), left_out_of_stages(seen), float(np.abs(last_of_stages(seen)).max()))
 
 
 def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
@@ -217,20 +242,21 @@ def _unseen_events(run: PatchRun, state: PatchRunState, dt: float) -> FloatArray
 
 
 def _solved(
-    run: PatchRun, state: PatchRunState, dt: float
+    run: PatchRun, state: PatchRunState, dt: float, frame: Frame | None
 ) -> tuple[FloatArray | None, PatchFactors, int]:
     """Return the stages by Newton's method, None where it fails, and the systems."""
-    discrete, t = run.discrete(state.basis), stage_moments(state.t, dt)
+    discrete, t = run.discrete(state.basis, frame), stage_moments(state.t, dt)
+    steady = run.system.is_steady and frame is None
     guess = _guess(state, dt)
     old, count = run.factors, 0
     if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
-        good = MARCH.slowest if run.system.is_steady else MARCH.good
+        good = MARCH.slowest if steady else MARCH.good
         levels, count = _iterated(run, state, old, guess, t, good)
         if levels is not None:
             return levels, old, count
     weights = with_rates(state.values, guess, dt)[:, STAGES // 2]
     about = About(discrete.basis, weights, float(t[STAGES // 2]))
-    kinds = (False,) if run.system.is_steady or not run.even else (True, False)
+    kinds = (False,) if steady or frame is not None or not run.even else (True, False)
     for even in kinds:
         factors = PatchFactors(discrete, dt, about, even=even)
         levels, more = _iterated(run, state, factors, guess, t, MARCH.slowest)
@@ -254,7 +280,7 @@ def _iterated(
     try:
         for i in range(MARCH.iterations):
             new = factors.next(state.values, levels, t)
-            if run.system.is_steady:
+            if run.system.is_steady and factors.discrete.frame is None:
                 return new, 1
             change = np.abs(inner.values(new - levels, (0, 0))) / state.unit[:, None]
             size = float(change.max())
@@ -286,51 +312,3 @@ def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[lis
     unit, basis = MARCH.space * run.tol * state.unit, state.basis
     chosen = levels[[STAGES // 2, STAGES - 1]]
     return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
-
-
-def carried_over(state: PatchRunState, cells: Sequence[Cell]) -> PatchRunState:
-    """Return a run on other patches."""
-    kept = [state.values, *(own[0] for own in (state.before, state.tried) if own is not None)]
-    basis, (_, k, n) = state.basis, state.values.shape
-    flat = np.concatenate(kept).reshape(-1, n)
-    new = taken_to([c.patch for c in cells], lambda x: basis.sums(flat, x))
-    values, *others = np.split(
-        new.reshape(-1, k, new.shape[1]), np.cumsum([len(a) for a in kept])[:-1]
-    )
-    found = iter(others)
-    before, tried = (
-        None if own is None else (next(found), own[1]) for own in (state.before, state.tried)
-    )
-    return replace(
-        state, cells=tuple(cells), values=values, before=before, tried=tried, carried=True
-    )
-
-
-def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
-    """Return the data of the step to come."""
-    stop = min(state.t + state.dt, run.span[1])
-    return partial(run.system.data, t=np.linspace(state.t, stop, STAGES))
-
-
-def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
-    """Return a run on patches made anew, where these are fewer or must be others soon."""
-    if state.t >= run.span[1]:
-        return state
-    unit, basis = MARCH.space * run.tol * state.unit, state.basis
-    inner, domain = run.discrete(basis).inner, run.system.problem.domain
-    field = None
-    if isinstance(domain, Box):
-        field = velocity_field(inner, domain, state.values, state.scale)
-    dt = min(state.dt, run.span[1] - state.t)
-    wanted = Foreseen(basis, state.values / (MARCH.held * unit)[:, None], dt, field)
-    late = run.meshing.misses(state.cells, wanted.later)
-    # What these patches hold is no narrower than they are.
-    middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
-    looks = _looks(run, state) if run.system.hides else None
-    try:
-        cells = run.meshing.holding(wanted, looks, middles)
-    except StuckError:
-        return state
-    if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
-        return carried_over(state, cells)
-    return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.evolve.pair import moments_compared
-from sharpfront.evolve.patchwork.places import inner_places
+from sharpfront.evolve.patchwork.places import During, inner_places
 from sharpfront.evolve.patchwork.run import PatchStep
 
 
@@ -22,7 +22,7 @@ def difference_on_patches(taken: PatchStep, others: list[PatchStep], since: floa
     for moment in t:
         other = others[min(int(np.searchsorted(stops, moment)), len(others) - 1)]
         own = places.values(taken.at(moment), (0, 0))
-        far = [other.basis.values(w, places.points, (0, 0)) for w in other.at(moment)]
-        gaps = np.abs(own - np.stack(far)).max(axis=1) / taken.after.scale
+        points = During(places, taken.frame, np.array([moment])).points
+        gaps = np.abs(own - other.seen(points, moment)).max(axis=1) / taken.after.scale
         worst = max(worst, float(gaps.max()))
     return worst

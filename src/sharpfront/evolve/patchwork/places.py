@@ -13,10 +13,18 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.maps import pulled_back
+from sharpfront.maps import Drift, pulled_back
 
 Orders = tuple[int, int]
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """How the places of patches go along during a step."""
+
+    drift: Drift
+    since: float  # when they are where the patches are
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +104,46 @@ class Places:
         for part in self._parts:
             part.values(flat, orders, out)
         return out.reshape(*weights.shape[:-1], -1)
+
+
+class During:
+    """Points of patches at some moments of a step, one moment after the other.
+
+    Parameters
+    ----------
+    places
+        The points at rest.
+    frame
+        How they go along; None where they stay.
+    t
+        The moments, (S,).
+    """
+
+    def __init__(self, places: Places, frame: Frame | None, t: FloatArray) -> None:
+        self._places, self._frame, self._lapses = places, frame, t
+        self.points = np.tile(places.points, (len(t), 1))
+        if frame is not None:
+            self._lapses = np.repeat(t - frame.since, len(places.points))
+            self.points = frame.drift.points(self.points, self._lapses)
+
+    @cached_property
+    def _chains(self) -> dict[tuple[int, ...], dict[tuple[int, ...], FloatArray]]:
+        return {}
+
+    def values(self, levels: FloatArray, orders: tuple[int, int, int]) -> FloatArray:
+        """Return a derivative of sums with weights and rates (RATES, S, n), (S m,)."""
+        if self._frame is None:
+            return self._places.values(levels[orders[2]], orders[:2]).ravel()
+        if orders not in self._chains:
+            self._chains[orders] = self._frame.drift.chain(
+                self._places.points, self._lapses, orders
+            )
+        return np.asarray(
+            sum(
+                c * self._places.values(levels[rate], (x, y)).ravel()
+                for (x, y, rate), c in self._chains[orders].items()
+            )
+        )
 
 
 def inner_places(basis: PatchworkBasis) -> Places:

@@ -11,10 +11,15 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import interpolation
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.stages import PatchDiscrete, PatchFactors
+from sharpfront.evolve.patchwork.factors import PatchFactors
+from sharpfront.evolve.patchwork.foresight import at_rest
+from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
+from sharpfront.geometry import Box
+from sharpfront.maps import Drift
 from sharpfront.place.patches.cuts import Cell
 
 
@@ -43,6 +48,8 @@ class PatchRunState:
         The same of a step from here that was taken on other patches; None where there is none.
     carried
         Whether the unknowns were put on other patches since the last step.
+    drift
+        With what velocity patches go along in the next step; None where they stay.
     """
 
     t: float
@@ -54,6 +61,7 @@ class PatchRunState:
     before: tuple[FloatArray, float] | None = None
     tried: tuple[FloatArray, float] | None = None
     carried: bool = False
+    drift: Drift | None = None
 
     @property
     def basis(self) -> PatchworkBasis:
@@ -79,6 +87,8 @@ class PatchStep:
         Newton's.
     between
         What its polynomials in time leave out, in units of max(1, max|u|).
+    frame
+        How its patches went along; None where they stayed.
     """
 
     start: float
@@ -88,11 +98,21 @@ class PatchStep:
     after: PatchRunState
     iterations: int
     between: float
+    frame: Frame | None = None
 
     def at(self, t: float) -> FloatArray:
         """Return the weights at a moment of it, (K, n)."""
         share = interpolation(np.array([(t - self.start) / (self.stop - self.start)]))[0]
         return np.tensordot(share, self.values, axes=1)
+
+    @property
+    def drift(self) -> Drift | None:
+        """The velocity with which its patches went along."""
+        return None if self.frame is None else self.frame.drift
+
+    def seen(self, points: FloatArray, t: float) -> FloatArray:
+        """Return the unknowns at points and a moment of it, (K, m)."""
+        return self.basis.sums(self.at(t), at_rest(self.frame, points, t))
 
 
 @dataclass(eq=False)
@@ -120,6 +140,7 @@ class PatchRun:
     stride: float = 1.0
     factors: PatchFactors | None = None
     even: bool = True
+    _last: PatchDiscrete | None = None
 
     @property
     def span(self) -> tuple[float, float]:
@@ -139,9 +160,25 @@ class PatchRun:
         ahead = self.agenda.ahead(t, self.span[1])
         return self._swelling.shares(points, values, sizes, ahead, self.span[1])
 
-    def discrete(self, basis: PatchworkBasis) -> PatchDiscrete:
+    @cached_property
+    def follows(self) -> bool:
+        """Whether patches may go along: in boxes, with nothing in the equations held in place.
+
+        Rates must stand alone, for what stands for them in patches that go along is known of u_t.
+        """
+        problem = self.system.problem
+        leaves = [d for e in self.system.equations for d in e.derivatives if d.orders[2]]
+        return (
+            isinstance(problem.domain, Box)
+            and not problem.further
+            and not any(len(own) for own in self.meshing.lines)
+            and all(d.orders == (0, 0, 1) for d in leaves)
+        )
+
+    def discrete(self, basis: PatchworkBasis, frame: Frame | None = None) -> PatchDiscrete:
         """Return the problem on patches; that of the last step if they are the same."""
-        last = self.factors
-        if last is not None and last.discrete.basis.patches == basis.patches:
-            return last.discrete
-        return PatchDiscrete(self.system, self.meshing.tiling, basis.patches)
+        last = self._last
+        if last is None or last.basis.patches != basis.patches:
+            last = PatchDiscrete(self.system, self.meshing.tiling, basis.patches)
+        self._last = last.in_frame(frame)
+        return self._last

@@ -32,6 +32,10 @@ class MarchSettings:
     # did steps that were all taken on until they left out no more than at first.
     held: float = 2.0
     again: float = 2.0
+    # The same where patches go along, and are made anew after every step for what is there then.
+    # With 2 steps of a pulse are taken two or three times, with 0.3 and 0.1 on a sixth and twice as
+    # many functions as with 0.5.
+    held_along: float = 0.5
     meshes: int = 30  # patches for one step at most
     change: float = 0.1  # a first step changes the solution by about this share of itself
     # Data are missed at a place, not just unresolved, if they differ there by so many times what
@@ -45,7 +49,12 @@ class MarchSettings:
     degree: int = 3
     explained: float = 0.9
     later: tuple[float, float] = (0.5, 1.0)  # shares of the step at which that is looked at
-    ridge: float = 1e-8  # how much polynomials count that little tells of
+    # Patches go along if the solution changes so often by its size in place until they are bent, or
+    # until it changes by that along its way. Where they do, equations differ from patch to patch,
+    # and each is factored by itself.
+    gain: float = 3.0
+    stretch: float = 0.8  # a step may stretch and shear patches that go along by this share
+    ridge: float = 1e-3  # how much an uneven velocity counts beside what it does not explain
 
 
 MARCH = MarchSettings()

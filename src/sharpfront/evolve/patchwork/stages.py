@@ -1,8 +1,9 @@
-"""The stages of a step on patches: residuals, tangents, and their solution mode by mode."""
+"""A problem on patches at the moments of a step: residuals, tangents, and systems of modes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,21 +15,13 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.bases.radau import (
-    STAGES,
-    diagonal,
-    differentiation,
-    interpolation,
-    interpolation_rate,
-    stage_nodes,
-)
 from sharpfront.equation.expression import TIME, Key
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import at_points, environment
-from sharpfront.evolve.patchwork.places import Places, given_places, inner_places
+from sharpfront.evolve.patchwork.places import During, Frame, Places, given_places, inner_places
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.tangents import About, Tangents
+from sharpfront.evolve.patchwork.tangents import Tangents, Which, carried_terms
 from sharpfront.leastsquares.kept import FactoredTree
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.leastsquares.tree import TreeElimination
@@ -36,8 +29,6 @@ from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.stage_rows import Asked, StageRows
-from sharpfront.trust.between_stages import between, left_over
-from sharpfront.trust.between_stages import shares as lengths_of
 
 Ints = NDArray[np.int64]
 # Real or complex.
@@ -66,15 +57,32 @@ class PatchDiscrete:
         Its domain.
     patches
         Boxes that tile it.
+    frame
+        How they go along; None where they stay.
     """
 
-    def __init__(self, system: PlaneSystem, tiling: Tiling, patches: Sequence[Patch]) -> None:
-        self.system, self.tiling = system, tiling
+    def __init__(
+        self,
+        system: PlaneSystem,
+        tiling: Tiling,
+        patches: Sequence[Patch],
+        frame: Frame | None = None,
+    ) -> None:
+        self.system, self.tiling, self.frame = system, tiling, frame
         self.basis = PatchworkBasis(tuple(patches))
         self.inner = inner_places(self.basis)
         self._held = [_Held(r, self.inner) for r in system.equations]
         self._index: list[Ints] = []
         self._elimination: TreeElimination | None = None
+        self._during: dict[tuple[int, bytes], During] = {}
+
+    def in_frame(self, frame: Frame | None) -> PatchDiscrete:
+        """Return the same patches, going along in another way."""
+        if frame is self.frame:
+            return self
+        out = copy(self)
+        out.frame, out._during = frame, {}
+        return out
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -157,15 +165,38 @@ class PatchDiscrete:
 
     def leaves(self, held: _Held, levels: FloatArray, t: FloatArray) -> dict[Key, FloatArray]:
         """Return what residuals are made of, at all points for one moment after the other."""
-        s, names = len(t), self.system.unknowns
-        points = np.tile(held.places.points, (s, 1))
-        normals = None if held.normals is None else np.tile(held.normals, (s, 1))
-        leaves = environment(self.system.space, points, normals)
+        return self._leaves(held, levels, t, self._at(held.places, t))
+
+    def _at(self, places: Places, t: FloatArray) -> During:
+        """Return where places are at some moments."""
+        if self.frame is None:
+            return During(places, None, t)
+        key = id(places), t.tobytes()
+        if key not in self._during:
+            self._during[key] = During(places, self.frame, t)
+        return self._during[key]
+
+    def _leaves(
+        self,
+        held: _Held,
+        levels: FloatArray,
+        t: FloatArray,
+        during: During,
+        *,
+        at_rest: bool = False,
+    ) -> dict[Key, FloatArray]:
+        """Return what residuals are made of, if so with derivatives along the patches at rest."""
+        normals = None if held.normals is None else np.tile(held.normals, (len(t), 1))
+        leaves = environment(self.system.space, during.points, normals)
         leaves["coordinate", TIME] = np.repeat(t, len(held.places.points))
         for leaf in derivatives_in(held.residual.expression):
             x, y, rate = leaf.orders
-            own = levels[rate][:, names.index(leaf.unknown)]
-            leaves[leaf.key] = held.places.values(own, (x, y)).ravel()
+            own = levels[:, :, self.system.unknowns.index(leaf.unknown)]
+            leaves[leaf.key] = (
+                held.places.values(own[rate], (x, y)).ravel()
+                if at_rest
+                else during.values(own, (x, y, rate))
+            )
         return leaves
 
     @property
@@ -180,7 +211,10 @@ class PatchDiscrete:
     def tangents(
         self, residuals: Sequence[_Held], levels: FloatArray, t: float
     ) -> list[list[FloatArray]]:
-        """Return the coefficient of each term of residuals about a state, (m,) each.
+        """Return the coefficient of each of the `terms` of residuals about a state, (m,) each.
+
+        Where patches go along, they are asked where these are, with derivatives along the patches
+        at rest: stages differ by more than what is left out so.
 
         Parameters
         ----------
@@ -193,19 +227,35 @@ class PatchDiscrete:
         """
         out = []
         for held in residuals:
-            leaves = self.leaves(held, levels[:, None], np.array([t]))
+            at = np.array([t])
+            during = self._at(held.places, at)
+            leaves = self._leaves(held, levels[:, None], at, during, at_rest=True)
             what, count = f"tangent of the {held.residual.what}", len(held.places.points)
-            out.append([at_points(c.coefficient, leaves, count, what) for c in held.residual.terms])
+            own = [at_points(c.coefficient, leaves, count, what) for c in held.residual.terms]
+            if self.frame is not None:
+                own += self._carried(held, own)
+            out.append(own)
         return out
+
+    def _carried(self, held: _Held, own: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the coefficients of what stands for u_t in a frame that goes along."""
+        assert self.frame is not None
+        velocity = self.frame.drift.velocity(held.places.points).T
+        rates = [c for term, c in zip(held.residual.terms, own, strict=True) if term.orders[2]]
+        return [-c * v for c in rates for v in velocity]
+
+    def terms(self, residual: Operator) -> list[Which]:
+        """Return unknowns and orders of the terms of a residual, u_t as it is in the frame."""
+        plain: list[Which] = [(term.unknown, term.orders) for term in residual.terms]
+        return plain if self.frame is None else plain + carried_terms(residual)
 
     def linear(self, tangents: Sequence[Sequence[FloatArray]], levels: FloatArray) -> FloatArray:
         """Return sums of tangents times derivatives, (S, data); levels as for `data`."""
         out = []
         for held, own in zip(self._held, tangents, strict=True):
             total = np.zeros((levels.shape[1], len(held.places.points)))
-            for term, c in zip(held.residual.terms, own, strict=True):
-                x, y, rate = term.orders
-                weights = levels[rate][:, self.system.unknowns.index(term.unknown)]
+            for (unknown, (x, y, rate)), c in zip(self.terms(held.residual), own, strict=True):
+                weights = levels[rate][:, self.system.unknowns.index(unknown)]
                 total += c * held.places.values(weights, (x, y))
             out.append(total)
         return np.concatenate(out, axis=1)
@@ -221,130 +271,3 @@ class PatchDiscrete:
         columns = tree.solve([data[:, index].T for index in self._index])
         blocks = [c.T.reshape(len(data), len(self.system.unknowns), -1) for c in columns]
         return np.concatenate(blocks, axis=2)
-
-
-@dataclass(frozen=True, eq=False)
-class PatchFactors:
-    """The systems of all modes for steps of one length, about one state.
-
-    Parameters
-    ----------
-    discrete
-        The patches.
-    dt
-        The length.
-    about
-        The state.
-    even
-        Whether tangents of the equations are the same everywhere, about the middle of what they
-        are: then equal patches are factored once.
-    """
-
-    discrete: PatchDiscrete
-    dt: float
-    about: About
-    even: bool = False
-
-    @cached_property
-    def trees(self) -> list[FactoredTree]:
-        """One for the real eigenvalue, one for each pair."""
-        rates = [complex(value) / self.dt for value in diagonal().values]
-        rates[0] = complex(rates[0].real, 0.0)
-        numbers = [[float(c[0]) for c in own] for own in self._inside] if self.even else None
-        tangents = Tangents(self.discrete.system, self.about, numbers)
-        return [self.discrete.tree(tangents, rate) for rate in rates]
-
-    @cached_property
-    def _inside(self) -> list[list[FloatArray]]:
-        """Tangents of the equations at the points of their rows."""
-        discrete = self.discrete
-        own = discrete.held(range(len(discrete.system.equations)))
-        found = discrete.tangents(own, self.about.weights, self.about.t)
-        if not self.even:
-            return found
-        return [[np.full(c.shape, 0.5 * (c.min() + c.max())) for c in each] for each in found]
-
-    @cached_property
-    def tangents(self) -> list[list[FloatArray]]:
-        """At the points of the rows."""
-        assert self.trees
-        discrete = self.discrete
-        own = discrete.held(range(len(discrete.system.equations), discrete.count))
-        return [*self._inside, *discrete.tangents(own, self.about.weights, self.about.t)]
-
-    def next(self, start: FloatArray, levels: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the stages that are next by Newton's method with these systems, (S, K, n).
-
-        Parameters
-        ----------
-        start
-            Unknowns and rates at the beginning, (2, K, n).
-        levels
-            Stages, (S, K, n).
-        t
-            Their moments.
-        """
-        assert self.trees
-        discrete, radau = self.discrete, diagonal()
-        left = discrete.data(with_rates(start, levels, self.dt), t)
-        whole = discrete.linear(self.tangents, with_rates(np.zeros_like(start), levels, self.dt))
-        mixed = radau.into @ (whole - left)
-        count = len(self.trees) - 1
-        found = [discrete.solved(self.trees[0], mixed[:1])]
-        pairs = mixed[1 : 1 + count] + 1j * mixed[1 + count :]
-        found += [
-            discrete.solved(tree, own[None])
-            for tree, own in zip(self.trees[1:], pairs, strict=True)
-        ]
-        modes = [*(f.real for f in found), *(f.imag for f in found[1:])]
-        return np.asarray(-np.tensordot(radau.back, np.concatenate(modes), axes=1))
-
-
-def with_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
-    """Return stages with their first and second rates, (RATES, S, K, n)."""
-    inverse = diagonal().inverse / dt
-    first = np.tensordot(inverse, levels - start[0], axes=1)
-    return np.stack([levels, first, np.tensordot(inverse, first - start[1], axes=1)])
-
-
-def unseen_on_patches(
-    factors: PatchFactors,
-    start: FloatArray,
-    values: FloatArray,
-    t: float,
-    span: tuple[float, float],
-) -> FloatArray:
-    """Return how far off a step may be by what its stages do not see, at the inner points, (K, m).
-
-    As on the line: what is left of equations between the stages adds up; of conditions the largest
-    counts, while it lasts.
-
-    Parameters
-    ----------
-    factors
-        Of the step.
-    start, values
-        Unknowns and rates at its beginning, and weights there and at the stages.
-    t, span
-        When it begins, and the span of the whole run.
-    """
-    discrete, dt = factors.discrete, factors.dt
-    s = between(t, t + dt, span)
-    if not len(s):
-        return np.zeros((len(values[0]), 1))
-    every = np.concatenate([stage_nodes(), s])
-    first = interpolation_rate(every) / dt
-    shares = [interpolation(every), first, first @ differentiation() / dt]
-    levels = np.stack([np.tensordot(share, values, axes=1) for share in shares])
-    levels[:, :STAGES] = with_rates(start, values[1:], dt)
-    rest = left_over(every, discrete.data(levels, t + dt * every))
-    within = np.where(discrete.inside, rest * lengths_of(s)[:, None] / diagonal().gamma, 0.0)
-    beside = np.where(discrete.inside, 0.0, rest)
-    found = discrete.solved(factors.trees[0], np.concatenate([within, beside]))
-    seen = np.abs(discrete.inner.values(found, (0, 0)))
-    return np.asarray(seen[: len(s)].sum(axis=0) + seen[len(s) :].max(axis=0))
-
-
-def stage_moments(t: float, dt: float) -> FloatArray:
-    """Return the moments of the stages."""
-    return np.asarray(t + dt * stage_nodes(STAGES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,12 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
+from sharpfront.evolve.patchwork.places import Frame
 from sharpfront.evolve.patchwork.system import MOST_RATES, Orders, PlaneSystem
 from sharpfront.problem import Condition, PointCondition, Problem
+
+# An unknown and the orders of its derivative along x, y and t.
+Which = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,8 @@ class Tangents:
         The state.
     numbers
         Where given, tangents of the equations are these numbers everywhere.
+    frame
+        How patches go along; None where they stay.
     """
 
     def __init__(
@@ -79,32 +85,50 @@ class Tangents:
         system: PlaneSystem,
         about: About,
         numbers: Sequence[Sequence[float]] | None = None,
+        frame: Frame | None = None,
     ) -> None:
         self.system = system
-        self._insert = _insertion(system, about)
+        self._insert = _insertion(system, about, frame)
         self._factors = [
-            [substitute(term.coefficient, self._insert) for term in r.terms]
+            self._with_carried(r, frame)
             if numbers is None
             else [Constant(value) for value in numbers[i]]
             for i, r in enumerate(system.equations)
         ]
+        self._terms = [
+            [*((t.unknown, t.orders) for t in r.terms), *(carried_terms(r) if frame else ())]
+            for r in system.equations
+        ]
+
+    def _with_carried(self, residual: Operator, frame: Frame | None) -> list[Expression]:
+        """Return the tangents of an equation, with those of `carried_terms`."""
+        found = [substitute(term.coefficient, self._insert) for term in residual.terms]
+        if frame is None:
+            return found
+        space = [Coordinate(name, self.system.space) for name in self.system.space]
+        velocity = [
+            apply_function(Function(f"velocity{a}", _Component(frame.drift.velocity, a)), *space)
+            for a in range(2)
+        ]
+        rates = [c for c, t in zip(found, residual.terms, strict=True) if t.orders[2]]
+        return [*found, *(Constant(-1.0) * c * v for c in rates for v in velocity)]
 
     @cached_property
     def powers(self) -> list[list[LinearForm]]:
         """Of each equation what stands beside each power of the rate."""
         out = []
-        for residual, factors in zip(self.system.equations, self._factors, strict=True):
+        for terms, factors in zip(self._terms, self._factors, strict=True):
             own: list[list[Term]] = [[] for _ in range(MOST_RATES + 1)]
-            for term, c in zip(residual.terms, factors, strict=True):
-                own[term.orders[2]].append(Term(term.unknown, term.orders[:2], c))
-            out.append([LinearForm(tuple(terms), Constant(0.0)) for terms in own])
+            for (unknown, orders), c in zip(terms, factors, strict=True):
+                own[orders[2]].append(Term(unknown, orders[:2], c))
+            out.append([LinearForm(tuple(each), Constant(0.0)) for each in own])
         return out
 
     def problem(self, rate: float) -> Problem:
         """Return the stationary problem with a real rate, and the source -1 everywhere."""
         problem, system = self.system.problem, self.system
-        both = zip(system.equations, self._factors, strict=True)
-        equations = tuple(self._summed(r, factors, rate) for r, factors in both)
+        both = zip(self._terms, self._factors, strict=True)
+        equations = tuple(self._summed(terms, factors, rate) for terms, factors in both)
         count = len(problem.conditions)
         conditions = tuple(
             Condition(self._conditions(own), c.part)
@@ -125,26 +149,63 @@ class Tangents:
 
     def _conditions(self, residuals: Sequence[Operator]) -> tuple[Expression, ...]:
         return tuple(
-            self._summed(r, [substitute(t.coefficient, self._insert) for t in r.terms], 0.0)
+            self._summed(
+                [(t.unknown, t.orders) for t in r.terms],
+                [substitute(t.coefficient, self._insert) for t in r.terms],
+                0.0,
+            )
             for r in residuals
         )
 
-    def _summed(self, residual: Operator, factors: Sequence[Expression], rate: float) -> Expression:
+    def _summed(
+        self, terms: Sequence[Which], factors: Sequence[Expression], rate: float
+    ) -> Expression:
         total: Expression = Constant(-1.0)
-        for term, c in zip(residual.terms, factors, strict=True):
-            leaf = Derivative(term.unknown, self.system.space, term.orders[:2])
-            total = total + Constant(rate ** term.orders[2]) * c * leaf
+        for (unknown, orders), c in zip(terms, factors, strict=True):
+            leaf = Derivative(unknown, self.system.space, orders[:2])
+            total = total + Constant(rate ** orders[2]) * c * leaf
         return total
 
 
-def _insertion(system: PlaneSystem, about: About) -> Callable[[Leaf], Expression]:
+def carried_terms(residual: Operator) -> list[Which]:
+    """Return unknowns and orders of what stands for u_t in a frame that goes along.
+
+    That is u_t - V . grad u, with u_t at rest in the frame.
+    """
+    rates = [term for term in residual.terms if term.orders[2]]
+    return [(term.unknown, along) for term in rates for along in ((1, 0, 0), (0, 1, 0))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Component:
+    """A component of a function of points as one of the coordinates."""
+
+    function: Callable[[FloatArray], FloatArray]
+    axis: int
+
+    def __call__(self, *coordinates: Any) -> FloatArray:
+        columns = np.broadcast_arrays(*coordinates)
+        points = np.stack([c.ravel() for c in columns], axis=1)
+        return self.function(points)[:, self.axis].reshape(columns[0].shape)
+
+
+def _insertion(
+    system: PlaneSystem, about: About, frame: Frame | None
+) -> Callable[[Leaf], Expression]:
     """Return the replacement of unknowns and of time by what tangents are taken about."""
-    space = [Coordinate(name, system.space) for name in system.space]
+    space: list[Expression] = [Coordinate(name, system.space) for name in system.space]
+    there = space
+    if frame is not None:
+        moved = partial(frame.drift.points, lapse=about.t - frame.since)
+        there = [
+            apply_function(Function(f"moved {name}", _Component(moved, a)), *space)
+            for a, name in enumerate(system.space)
+        ]
     known: dict[Any, Expression] = {}
 
     def insert(leaf: Leaf) -> Expression:
         if isinstance(leaf, Coordinate):
-            return Constant(about.t) if leaf.name == TIME else space[system.space.index(leaf.name)]
+            return Constant(about.t) if leaf.name == TIME else there[system.space.index(leaf.name)]
         if not isinstance(leaf, Derivative):
             return leaf
         if leaf.key not in known:

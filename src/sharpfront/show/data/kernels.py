@@ -106,8 +106,7 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
     if isinstance(basis, PlaneInTime):
         return _products_at(basis, t)
     if isinstance(basis, PatchworkInTime):
-        part = basis.part_at(t)
-        return Kernels(part.centres, part.covariances)
+        return Kernels(basis.centres_at(t), basis.part_at(t).covariances)
     if not isinstance(basis, SlabBasis):
         return None
     frame = basis.slab_at(t).at(t)
