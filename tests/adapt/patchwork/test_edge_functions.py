@@ -78,6 +78,12 @@ def test_edges_that_end_inside_belong_to_the_boxes_beside_them():
     assert inner.place == (0.0, 0.0, 0.5) and isinstance(inner, EdgeFunctions)
 
 
+def test_where_no_vertex_points_inwards_others_wait():
+    solid, value = prism(), {"boundary": lambda u, x, y, z: u}
+    (first,) = Wedges(poisson(solid, **value), tiling_of(solid), 1e-4).at_first
+    assert first.place == (0.0, 0.0, 0.5)
+
+
 def test_without_functions_of_vertices_only_edges_through_the_domain_have_some():
     solid = sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Box((0, 2), (0, 2), (0, 2)).named("inner")
     given = {"boundary": lambda u, x, y, z: u, "inner": lambda u, x, y, z: u.dn}

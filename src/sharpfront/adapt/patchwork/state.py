@@ -149,12 +149,16 @@ class PatchState:
     def lacks_functions(self, assessment: PatchAssessment, aim: float) -> bool:
         """Tell whether functions of corners are to be tried: an estimate or weights ask for them.
 
-        Not before a solution was found wanting without: most are smooth at right angles.
+        Not before a solution was found wanting without: most are smooth at right angles. In space
+        those of edges through the whole domain may be there already.
         """
-        if self.rows.functions or not self.wedges.later:
+        if self.rows.functions and self.problem.domain.dimension < 3:
             return False
         slow = self.wedges.asked(self.cells, assessment.tails, aim)
-        return slow or assessment.certificate is not None
+        # Where there are some already, the second solve that is not enough asks for the others.
+        again = bool(self.rows.functions) and len(self.tried) > 1
+        asked = slow or again or assessment.certificate is not None
+        return asked and count(self.wedges.later) > count(self.rows.functions)
 
     @property
     def with_functions(self) -> PatchState:

@@ -22,7 +22,6 @@ from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.bases.held_functions import HeldFunctions
-from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.expression import Constant
 from sharpfront.geometry import Box
 from sharpfront.place.patches.cuts import Cell, at_corners
@@ -88,11 +87,14 @@ class Wedges:
         Those of edges that end inside say little without those of vertices at which they do: with
         fluxes on the faces of an octant that is left out 1e-3 took ten times the functions.
         """
-        edges = edge_functions(self.problem, self.tiling, self.tol)
         vertices = vertex_functions(self.problem, self.tiling, self.tol)
         if vertices:
-            return (*edges, *vertices)
-        return tuple(own for own in edges if not isinstance(own, HeldFunctions))
+            return (*self._of_edges, *vertices)
+        return tuple(own for own in self._of_edges if not isinstance(own, HeldFunctions))
+
+    @cached_property
+    def _of_edges(self) -> tuple[SharedFunctions, ...]:
+        return edge_functions(self.problem, self.tiling, self.tol)
 
     @property
     def at_first(self) -> tuple[SharedFunctions, ...]:
@@ -108,12 +110,15 @@ class Wedges:
             # What lower terms add is smoother, and is not looked for in vain.
             some = any(self._singular(main.functions) for main in self._main)
             return self.functions if some else ()
-        found = tuple(filter(self._singular, self.functions))
-        if self.problem.domain.dimension == 3 and not any(map(_of_vertex, self.functions)):
-            # Those of right angles would have to hold what begins at vertices: -lap u = 1 on an L
-            # times an interval with them took 17 patches and more, without 3.
-            return found
-        return self.functions if found else ()
+        if self.problem.domain.dimension == 3:
+            singular = tuple(filter(self._singular, self._of_edges))
+            if any(isinstance(own, HeldFunctions) for own in singular):
+                # One ends at a vertex that points inwards.
+                return self.functions if any(map(self._singular, self.functions)) else ()
+            # Others are many, and degrees of vertices take seconds: a smooth solution on an L times
+            # an interval took seven times as long with them.
+            return singular
+        return self.functions if any(map(self._singular, self.functions)) else ()
 
     @property
     def _is_regular(self) -> bool:
@@ -202,8 +207,3 @@ class Wedges:
         at = np.array([end is not None for end in at_corners(cells, self.tiling.corners)])
         slow = (tails.tail > aim) & ~tails.analytic
         return bool(np.any(slow[at]))
-
-
-def _of_vertex(functions: SharedFunctions) -> bool:
-    own = functions.functions if isinstance(functions, HeldFunctions) else functions
-    return isinstance(own, VertexFunctions)
