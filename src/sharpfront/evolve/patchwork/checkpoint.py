@@ -19,7 +19,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
 from sharpfront.evolve.pair import Pair
-from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift, restored_drift
@@ -89,7 +89,7 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
 def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
     start, stop, patches, values, *rest = words
     basis, drift = restore_patchwork(patches), restored_drift(rest[0] if rest else ())
-    frame = None if drift is None else Frame(drift, float(start))
+    frame = None if drift is None else MovingFrame(drift, float(start))
     return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0, frame)
 
 

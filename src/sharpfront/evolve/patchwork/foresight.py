@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.evolve.patchwork.places import During, Frame
+from sharpfront.evolve.patchwork.places import During, MovingFrame
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift, drift_tables
@@ -125,7 +125,7 @@ class Foreseen:
     """
 
     basis: PatchworkBasis
-    frame: Frame | None
+    frame: MovingFrame | None
     t: float
     values: FloatArray
     dt: float
@@ -148,6 +148,6 @@ class Foreseen:
         return self.basis.sums(weights, at_rest(self.frame, points, self.t))
 
 
-def at_rest(frame: Frame | None, points: FloatArray, t: float) -> FloatArray:
+def at_rest(frame: MovingFrame | None, points: FloatArray, t: float) -> FloatArray:
     """Return the positions in patches of points at a moment, (m, 2)."""
     return points if frame is None else frame.drift.inverse(points, t - frame.since)

@@ -29,12 +29,12 @@ from sharpfront.evolve.patchwork.factors import (
     with_rates,
 )
 from sharpfront.evolve.patchwork.foresight import on_patches
-from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
-from sharpfront.evolve.patchwork.tending import carried_by, carried_over, tended
+from sharpfront.evolve.patchwork.tending import carried_by, carried_over, tended_patches
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -124,7 +124,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
 
 def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
     iterations, meshes = 0, 0
-    frame = None if state.drift is None else Frame(state.drift, state.t)
+    frame = None if state.drift is None else MovingFrame(state.drift, state.t)
     while True:
         last = state.before[1] if state.before is not None else None
         dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
@@ -190,7 +190,7 @@ def _taken(
 ) -> PatchStep:
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], dt)[1][-1]
-    frame = None if state.drift is None else Frame(state.drift, state.t)
+    frame = None if state.drift is None else MovingFrame(state.drift, state.t)
     stop = run.agenda.settled(state.t + dt, run.span[1])
     grown = (
         dt
@@ -207,7 +207,7 @@ def _taken(
         carried=False,
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
-    after = tended(run, after, frame)
+    after = tended_patches(run, after, frame)
     return PatchStep(state.t, stop, basis, values, after, iterations, between, frame)
 
 
@@ -242,7 +242,7 @@ def _unseen_events(run: PatchRun, state: PatchRunState, dt: float) -> FloatArray
 
 
 def _solved(
-    run: PatchRun, state: PatchRunState, dt: float, frame: Frame | None
+    run: PatchRun, state: PatchRunState, dt: float, frame: MovingFrame | None
 ) -> tuple[FloatArray | None, PatchFactors, int]:
     """Return the stages by Newton's method, None where it fails, and the systems."""
     discrete, t = run.discrete(state.basis, frame), stage_moments(state.t, dt)

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class MovingFrame:
     """How the places of patches go along during a step."""
 
     drift: Drift
@@ -119,7 +119,7 @@ class During:
         The moments, (S,).
     """
 
-    def __init__(self, places: Places, frame: Frame | None, t: FloatArray) -> None:
+    def __init__(self, places: Places, frame: MovingFrame | None, t: FloatArray) -> None:
         self._places, self._frame, self._lapses = places, frame, t
         self.points = np.tile(places.points, (len(t), 1))
         if frame is not None:

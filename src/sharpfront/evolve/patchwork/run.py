@@ -13,7 +13,7 @@ from sharpfront.bases.radau import interpolation
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.factors import PatchFactors
 from sharpfront.evolve.patchwork.foresight import at_rest
-from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.swelling import Swelling
@@ -98,7 +98,7 @@ class PatchStep:
     after: PatchRunState
     iterations: int
     between: float
-    frame: Frame | None = None
+    frame: MovingFrame | None = None
 
     def at(self, t: float) -> FloatArray:
         """Return the weights at a moment of it, (K, n)."""
@@ -175,7 +175,7 @@ class PatchRun:
             and all(d.orders == (0, 0, 1) for d in leaves)
         )
 
-    def discrete(self, basis: PatchworkBasis, frame: Frame | None = None) -> PatchDiscrete:
+    def discrete(self, basis: PatchworkBasis, frame: MovingFrame | None = None) -> PatchDiscrete:
         """Return the problem on patches; that of the last step if they are the same."""
         last = self._last
         if last is None or last.basis.patches != basis.patches:

@@ -19,7 +19,13 @@ from sharpfront.equation.expression import TIME, Key
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import at_points, environment
-from sharpfront.evolve.patchwork.places import During, Frame, Places, given_places, inner_places
+from sharpfront.evolve.patchwork.places import (
+    During,
+    MovingFrame,
+    Places,
+    given_places,
+    inner_places,
+)
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import Tangents, Which, carried_terms
 from sharpfront.leastsquares.kept import FactoredTree
@@ -66,7 +72,7 @@ class PatchDiscrete:
         system: PlaneSystem,
         tiling: Tiling,
         patches: Sequence[Patch],
-        frame: Frame | None = None,
+        frame: MovingFrame | None = None,
     ) -> None:
         self.system, self.tiling, self.frame = system, tiling, frame
         self.basis = PatchworkBasis(tuple(patches))
@@ -76,7 +82,7 @@ class PatchDiscrete:
         self._elimination: TreeElimination | None = None
         self._during: dict[tuple[int, bytes], During] = {}
 
-    def in_frame(self, frame: Frame | None) -> PatchDiscrete:
+    def in_frame(self, frame: MovingFrame | None) -> PatchDiscrete:
         """Return the same patches, going along in another way."""
         if frame is self.frame:
             return self

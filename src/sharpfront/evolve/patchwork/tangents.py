@@ -24,7 +24,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
-from sharpfront.evolve.patchwork.places import Frame
+from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.system import MOST_RATES, Orders, PlaneSystem
 from sharpfront.problem import Condition, PointCondition, Problem
 
@@ -85,7 +85,7 @@ class Tangents:
         system: PlaneSystem,
         about: About,
         numbers: Sequence[Sequence[float]] | None = None,
-        frame: Frame | None = None,
+        frame: MovingFrame | None = None,
     ) -> None:
         self.system = system
         self._insert = _insertion(system, about, frame)
@@ -100,7 +100,7 @@ class Tangents:
             for r in system.equations
         ]
 
-    def _with_carried(self, residual: Operator, frame: Frame | None) -> list[Expression]:
+    def _with_carried(self, residual: Operator, frame: MovingFrame | None) -> list[Expression]:
         """Return the tangents of an equation, with those of `carried_terms`."""
         found = [substitute(term.coefficient, self._insert) for term in residual.terms]
         if frame is None:
@@ -190,7 +190,7 @@ class _Component:
 
 
 def _insertion(
-    system: PlaneSystem, about: About, frame: Frame | None
+    system: PlaneSystem, about: About, frame: MovingFrame | None
 ) -> Callable[[Leaf], Expression]:
     """Return the replacement of unknowns and of time by what tangents are taken about."""
     space: list[Expression] = [Coordinate(name, system.space) for name in system.space]

@@ -20,7 +20,7 @@ from sharpfront.evolve.patchwork.foresight import (
     present,
     velocity_field,
 )
-from sharpfront.evolve.patchwork.places import During, Frame
+from sharpfront.evolve.patchwork.places import During, MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.geometry import Box
@@ -30,7 +30,7 @@ from sharpfront.place.patches.refine import functions_of
 
 
 def carried_over(
-    state: PatchRunState, cells: Sequence[Cell], frame: Frame | None = None
+    state: PatchRunState, cells: Sequence[Cell], frame: MovingFrame | None = None
 ) -> PatchRunState:
     """Return a run on other patches; those that it was on may have gone along."""
     kept = [state.values, *(own[0] for own in (state.before, state.tried) if own is not None)]
@@ -55,7 +55,7 @@ def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
     return partial(run.system.data, t=np.linspace(state.t, stop, STAGES))
 
 
-def tended(run: PatchRun, state: PatchRunState, frame: Frame | None) -> PatchRunState:
+def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | None) -> PatchRunState:
     """Return a run on patches made anew, where these are fewer or must be others soon.
 
     Those that went along with a frame are always: a step begins with patches at rest.
@@ -87,7 +87,7 @@ def tended(run: PatchRun, state: PatchRunState, frame: Frame | None) -> PatchRun
 
 
 def carried_by(
-    run: PatchRun, state: PatchRunState, frame: Frame | None
+    run: PatchRun, state: PatchRunState, frame: MovingFrame | None
 ) -> tuple[PatchRunState, Drift | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
