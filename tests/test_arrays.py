@@ -33,7 +33,7 @@ HOST_ONLY = {
     *("blocked.py", "dissection.py", "gram.py", "groups.py", "leaves.py"),
     *("merges.py", "once.py", "remainders.py"),
     # What asks for a card or for workers loads their libraries.
-    *("cluster.py", "device.py"),
+    *("apart.py", "cluster.py", "device.py", "leaf_rows.py", "light.py"),
     *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),
     # Indices are the host's; what is on a device goes through its namespace.
     *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "pooled.py"),

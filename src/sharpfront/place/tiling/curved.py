@@ -31,6 +31,10 @@ from sharpfront.place.tiling.solids import Wall
 # Beside a bend inwards of radius r boxes are no larger than this many r: solutions continue a part
 # of r beyond the boundary.
 BENT = 4.0
+# Points along each side of a box at which it is looked for holes inside, and how near to it.
+ALONG_SIDES, NEARLY = 24, 0.999
+# The share of its sides that a hole takes which divides a box; larger boxes are halved for `BENT`.
+LARGE_HOLE = 0.25
 # Around a domain boxes have this much room, as a share of its size, where no wall bounds them.
 ROOM = 1e-3
 
@@ -153,6 +157,25 @@ def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list
         middle = 0.5 * (low + high)
         long = patch.sides > 0.5 * patch.longest
         yield [[x] if here else [] for x, here in zip(middle.tolist(), long, strict=True)]
+    if patch.cut is not None and patch.dimension == 2 and _surrounds(patch, block):
+        places = patch.cut.region.bends[0]
+        inside = places[np.all((places > low) & (places < high), axis=1)]
+        if len(inside) and (np.ptp(inside, axis=0) > LARGE_HOLE * patch.sides).all():
+            middle = 0.5 * (inside.min(axis=0) + inside.max(axis=0))
+            yield [[x] for x in middle.tolist()]
+
+
+def _surrounds(patch: Patch, block: Block) -> bool:
+    """Tell whether a hole lies in a patch, or another material: all along its sides is domain.
+
+    What a solution owes to a hole is singular inside that, and no polynomial all round it is.
+    """
+    assert block.region is not None
+    t = np.linspace(-NEARLY, NEARLY, ALONG_SIDES)
+    ends = np.full(ALONG_SIDES, NEARLY)
+    rim = np.concatenate([np.stack(p, axis=1) for e in (ends, -ends) for p in ((t, e), (e, t))])
+    middle, half = 0.5 * (patch.low + patch.high), 0.5 * patch.sides
+    return bool(block.region.contains(middle + half * rim).all())
 
 
 def _least_radius(patch: Patch) -> float:
