@@ -38,7 +38,7 @@ def on(name):
     problem = sf.Problem(
         SHAPES[name], lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u
     )
-    return sf.solve(problem, tol=0.5, max_kernels=200)
+    return sf.solve(problem, tol=0.5, max_kernels=800)
 
 
 @cache

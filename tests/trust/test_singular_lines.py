@@ -36,4 +36,4 @@ def test_places_on_thin_patches_are_told_from_their_sides(slope, power):
     x, y = np.meshgrid(np.linspace(-1, 1, 301), np.linspace(-1, 1, 301))
     error = np.abs(solution(x, y) - exact(x, y)).max() / np.abs(exact(x, y)).max()
     assert solution.converged
-    assert error < 1e-5
+    assert error < 3 * solution.error_estimate
