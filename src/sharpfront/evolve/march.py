@@ -112,7 +112,13 @@ def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float
         return None
     at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
     between = left_out(at_nodes[:, :, stated] / tried.after.scale[stated])
-    return weak, between + run.counts * float(difference(tried.after, weak)[stated].max())
+    apart = difference(tried.after, weak)
+    if state.before is None:
+        # What was rounded at a start fades during the step; nothing was of what constraints hold.
+        assert state.weak is not None
+        held = [name in run.system.constrained for name in run.system.names]
+        apart = np.maximum(apart, np.where(held, 0.0, difference(state, state.weak)))
+    return weak, between + run.counts * float(apart[stated].max())
 
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
