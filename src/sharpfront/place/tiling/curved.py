@@ -161,8 +161,7 @@ def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list
         places = patch.cut.region.bends[0]
         inside = places[np.all((places > low) & (places < high), axis=1)]
         if len(inside) and (np.ptp(inside, axis=0) > LARGE_HOLE * patch.sides).all():
-            middle = 0.5 * (inside.min(axis=0) + inside.max(axis=0))
-            yield [[x] for x in middle.tolist()]
+            yield [[x] for x in (0.5 * (low + high)).tolist()]
 
 
 def _surrounds(patch: Patch, block: Block) -> bool:
