@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import packed_parts, states_of_parts
+from sharpfront.bases.levels import StepByStep
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.bases.radau import STAGES, differentiation, interpolation
 from sharpfront.errors import BasisError
@@ -22,7 +23,7 @@ MOST_RATES = 2
 
 
 @dataclass(frozen=True, eq=False)
-class PatchworkInTime:
+class PatchworkInTime(StepByStep):
     """u(x, y, t) = sum_k b_k(t) phi_k(x, y), with b_k a polynomial in each step.
 
     Parameters
@@ -71,14 +72,6 @@ class PatchworkInTime:
     def drift_of(self, step: int) -> Drift | None:
         """Return how the patches of a step go along."""
         return self.drifts[step] if self.drifts else None
-
-    def _which(self, t: FloatArray) -> NDArray[np.int64]:
-        found = np.searchsorted(self.times, t, side="left") - 1
-        return np.clip(found, 0, len(self.parts) - 1)
-
-    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
-        """Refuse: nothing is fitted with all steps at once."""
-        raise BasisError("A solution in time is evaluated by `values`; it has no matrix.")
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the weighted sum at points (x, y, t), (m,)."""

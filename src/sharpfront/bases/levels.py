@@ -17,8 +17,23 @@ from sharpfront.errors import BasisError
 from sharpfront.kernels.basis import Basis
 
 
+class StepByStep:
+    """A basis of space and time with functions of its own in each step."""
+
+    times: FloatArray  # the start, and the ends of all steps, (steps + 1,)
+    parts: tuple[Any, ...]  # the functions of each
+
+    def _which(self, t: FloatArray) -> NDArray[np.int64]:
+        found = np.searchsorted(self.times, t, side="left") - 1
+        return np.clip(found, 0, len(self.parts) - 1)
+
+    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
+        """Refuse: nothing is fitted with all steps at once."""
+        raise BasisError("A solution in time is evaluated by `values`; it has no matrix.")
+
+
 @dataclass(frozen=True, eq=False)
-class LevelsInTime:
+class LevelsInTime(StepByStep):
     """u(x, t) = sum_j l_j(t) u_j(x): in each step the polynomial through its last levels.
 
     Parameters
@@ -53,18 +68,6 @@ class LevelsInTime:
     def kernels(self) -> int:
         """The most functions of any level."""
         return max(part.kernels for part in self.parts)
-
-    def part_at(self, t: float) -> Basis:
-        """Return the functions of the step at a moment."""
-        return self.parts[int(self._which(np.array([t]))[0])]
-
-    def _which(self, t: FloatArray) -> NDArray[np.int64]:
-        found = np.searchsorted(self.times, t, side="left") - 1
-        return np.clip(found, 0, len(self.parts) - 1)
-
-    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
-        """Refuse: nothing is fitted with all steps at once."""
-        raise BasisError("A solution in time is evaluated by `values`; it has no matrix.")
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the sum at points of space and time, (m,)."""
