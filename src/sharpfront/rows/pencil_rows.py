@@ -9,13 +9,11 @@ iteration then needs the weights of those functions alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
@@ -23,12 +21,12 @@ from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.measure import TINY, Measure, lightest
+from sharpfront.rows.measure import TINY, Measure
 from sharpfront.rows.moments import weighed_rows
-from sharpfront.rows.norm import felt_size, size_of_terms
+from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.rows.sides import scattered_matrix, side_normals, side_tables
-from sharpfront.rows.values import FormValues, form_at, taylor_of
+from sharpfront.rows.values import RowPoints, form_at, taylor_of
 
 
 class PencilEquations(EquationRows):
@@ -51,36 +49,18 @@ class PencilEquations(EquationRows):
         shared = self.measure.constant and patch.chart is None and patch.cut is None
         key: Hashable = patch.shape if shared else patch
         if key not in self._pencils:
-            whole = patch.cut is None
-            self._pencils[key] = self._on_box(patch) if whole else self._inside(patch)
+            self._pencils[key] = self._made(patch)
         return self._pencils[key]
 
-    def _forms(self, points: FloatArray) -> list[list[FormValues]]:
-        """Return the forms of the left side, and of each term on the right."""
-        names, own = self.measure.problem.coordinates, self.measure.problem.forms
-        return [[form_at(f, names, points) for f in forms] for forms in (own, *self.others)]
-
-    def _on_box(self, patch: Patch) -> Reduced:
-        counts = tuple(p + 1 for p in patch.functions)
-        points, weights = patch.gauss_points(counts)
-        taylor = taylor_of(patch, patch.positions([gauss(n)[0] for n in counts]))
-        forms = [[f.in_chart(taylor) for f in each] for each in self._forms(points)]
-        scales = self._scales(patch, forms[0])
+    def _made(self, patch: Patch) -> Reduced:
+        places, names = RowPoints([patch]), self.measure.problem.coordinates
+        # Of the left side, and of each term on the right.
+        forms = [
+            [places.split(form_at(f, names, places.every))[0] for f in each]
+            for each in (self.measure.problem.forms, *self.others)
+        ]
+        scales, ((_, weights),) = self._scales(patch, forms[0]), places.rules
         own, *others = (self._matrix(patch, weights, each, scales) for each in forms)
-        return Reduced.of(own, np.concatenate(others, axis=1))
-
-    def _inside(self, patch: Patch) -> Reduced:
-        points, measure = patch.inner_points(), self.measure
-        forms = self._forms(points)
-        factor = lightest([patch], measure.order) * measure.weight(patch)
-        root = math.sqrt(max(1, len(points)))
-        blocks: list[list[FloatArray]] = [[] for _ in forms]
-        for same in zip(*forms, strict=True):
-            size = felt_size(same[0], patch.sides, measure.rough, measure.extent)[0]
-            scale = factor / np.maximum(size, TINY) / root
-            for found, block in zip(same, blocks, strict=True):
-                block.append(scattered_matrix(found, scale, patch, points, measure.unknowns))
-        own, *others = (np.concatenate(block) for block in blocks)
         return Reduced.of(own, np.concatenate(others, axis=1))
 
 
