@@ -9,24 +9,20 @@ iteration then needs the weights of those functions alone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.problem import Problem
-from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
+from sharpfront.rows.conditions import ConditionAt, ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.measure import TINY, Measure
-from sharpfront.rows.moments import weighed_rows
-from sharpfront.rows.norm import size_of_terms
+from sharpfront.rows.measure import Measure
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.sides import scattered_matrix, side_normals, side_tables
-from sharpfront.rows.values import RowPoints, form_at, taylor_of
+from sharpfront.rows.values import RowPoints, form_at
 
 
 class PencilEquations(EquationRows):
@@ -76,42 +72,13 @@ class PencilConditions(ConditionRows):
         super().__init__(measure)
         self.others, self.count = others, count
 
-    def _on_side(self, here: OnSide) -> Rows:
-        form, patch, side, (z, weights), _, _ = here
-        matrix, scale = self._scaled(here)
-        if form not in self.others:
-            return matrix, self._nothing(matrix)
-        at, names = patch.positions(z), self.measure.problem.coordinates
-        places = patch.in_space(at), side_normals(patch, side, at)
-        blocks = []
-        for other in self.others[form]:
-            found = form_at(other, names, *places).in_chart(taylor_of(patch, at))
-            tables = side_tables(patch, side, found.order)
-            blocks.append(weighed_rows(found, scale, weights, tables, self.measure.unknowns))
-        return matrix, np.concatenate(blocks, axis=1)
-
-    def _scattered(
-        self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
-    ) -> Iterator[Rows]:
-        measure, names = self.measure, self.measure.problem.coordinates
-        forms = self._stated[part].forms if part in self._stated else ()
-        rows = super()._scattered(patch, part, found, weights)
-        for form, (matrix, _) in zip(forms, rows, strict=True):
-            if form not in self.others:
-                yield matrix, self._nothing(matrix)
-                continue
-            values = form_at(form, names, found.points, found.normals)
-            size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
-            scale = measure.weight(patch) / size * np.sqrt(weights)
-            others = [form_at(f, names, found.points, found.normals) for f in self.others[form]]
-            blocks = [
-                scattered_matrix(other, scale, patch, found.points, measure.unknowns)
-                for other in others
-            ]
-            yield matrix, np.concatenate(blocks, axis=1)
-
-    def _nothing(self, matrix: FloatArray) -> FloatArray:
-        return np.zeros((len(matrix), self.count * matrix.shape[1]))
+    def _right_sides(self, here: ConditionAt) -> FloatArray:
+        if here.form not in self.others:
+            columns = len(self.measure.unknowns) * here.patch.size
+            return np.zeros((len(here.weighed(here.scale)), self.count * columns))
+        names, where = self.measure.problem.coordinates, (here.points, here.normals)
+        others = [form_at(other, names, *where) for other in self.others[here.form]]
+        return np.concatenate([here.rows(other) for other in others], axis=1)
 
 
 class PencilRows(PatchRows):

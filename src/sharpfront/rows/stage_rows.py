@@ -15,15 +15,13 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.kept import KeptLeaf
 from sharpfront.problem import Problem
-from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
+from sharpfront.rows.conditions import ConditionAt, ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.sides import side_normals
 from sharpfront.rows.values import FormValues, RowPoints, form_at, kinds_of
 
 
@@ -47,48 +45,11 @@ class Asked:
     normals: FloatArray
 
 
-class _UnitMeasure(Measure):
-    """Right-hand sides that are those of data one."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem, 0)
-        self.loaded = False
-
-    def probed(
-        self,
-        rhs: FloatArray,
-        load: FloatArray | float = 0.0,
-        points: FloatArray | None = None,
-        shared: FloatArray | float = 0.0,
-    ) -> FloatArray:
-        """Return the factor on each row."""
-        return rhs
-
-
 class _StageConditions(ConditionRows):
     """Rows of conditions that tell where they are asked."""
 
-    def _on_side(self, here: OnSide) -> Rows:
-        matrix, scale = super()._on_side(here)
-        patch, at = here.patch, here.patch.positions(here.rule[0])
-        normals = side_normals(patch, here.side, at)
-        return matrix, _asked(here.form, scale, patch.in_space(at), normals)
-
-    def _scattered(
-        self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
-    ) -> Iterator[Rows]:
-        forms = self._stated[part].forms if part in self._stated else ()
-        rows = super()._scattered(patch, part, found, weights)
-        for form, (matrix, scale) in zip(forms, rows, strict=True):
-            yield matrix, _asked(form, scale, found.points, found.normals)
-
-    def _at_point(self, form: LinearForm, patch: Patch, point: FloatArray) -> Rows:
-        matrix, scale = super()._at_point(form, patch, point)
-        return matrix, _asked(form, scale, point, np.zeros_like(point))
-
-
-def _asked(form: LinearForm, scale: FloatArray, points: FloatArray, normals: FloatArray) -> Any:
-    return Asked(form, scale, points, normals)
+    def _right_sides(self, here: ConditionAt) -> Any:
+        return Asked(here.form, here.weighed(here.scale), here.points, here.normals)
 
 
 class _StageEquations(EquationRows):
@@ -161,7 +122,6 @@ class StageRows(PatchRows):
         self, problem: Problem, powers: Sequence[Sequence[LinearForm]], rate: complex
     ) -> None:
         super().__init__(problem)
-        self.measure = _UnitMeasure(problem)
         self._conditions = _StageConditions(self.measure)
         self._stages = _StageEquations(self.measure, powers, rate)
         self.asked: list[list[Asked]] = []
