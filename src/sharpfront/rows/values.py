@@ -112,11 +112,13 @@ def normal_derivative(
     """
     terms, coefficients = [], []
     for orders in itertools.product(range(times + 1), repeat=len(normal)):
-        if sum(orders) == times:
+        if sum(orders) != times:
+            continue
+        value = math.factorial(times) / math.prod(map(math.factorial, orders))
+        for n, k in zip(normal, orders, strict=True):
+            value = value * n**k
+        if np.any(value):
             terms.append(InChart(unknown, orders))
-            value = math.factorial(times) / math.prod(map(math.factorial, orders))
-            for n, k in zip(normal, orders, strict=True):
-                value = value * n**k
             coefficients.append(np.broadcast_to(value, count))
     return FormValues(terms, coefficients, np.zeros(count))
 
