@@ -56,6 +56,16 @@ class HtmlPage:
         """Write a list."""
         self._parts.append(f"<ul>{''.join(f'<li>{inline(item)}</li>' for item in items)}</ul>")
 
+    def text(self, words: str) -> None:
+        """Write blocks with empty lines between them: ``## heading``, ``- items``, paragraphs."""
+        for block in words.split("\n\n"):
+            if block.startswith("## "):
+                self.section(block.removeprefix("## "))
+            elif block.startswith("- "):
+                self.points(block.removeprefix("- ").split("\n- "))
+            else:
+                self.paragraph(block)
+
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> None:
         """Write a list of verdicts: the verdict, what it is about, the key of the finding."""
         lines = (
