@@ -29,7 +29,7 @@ def single_baseline(results: Results, case: Case) -> Finding | None:
     parts = ["score", "origin"] if half > len(runs) / 2 else ["score"]
     verdict = Verdict.HOLDS if within(rmse.median, paper, 0.02) else Verdict.FAILS
     facts = {"paper": paper, "rmse": rmse, "close": close, "half": half, "rows": COLLOCATION}
-    return finding("single-baseline", verdict, parts, runs=len(runs), **facts)
+    return finding("single-baseline", verdict, parts, {"runs": len(runs), **facts})
 
 
 def double_baseline(results: Results, case: Case) -> Finding | None:
@@ -43,7 +43,7 @@ def double_baseline(results: Results, case: Case) -> Finding | None:
     parts = ["score", "zero"] if zero.rmse < min(paper, rmse.median) else ["score"]
     verdict = Verdict.HOLDS if factor < 3 else Verdict.PARTLY if factor < 10 else Verdict.FAILS
     facts = {"paper": paper, "rmse": rmse, "error": error, "factor": factor, "zero": zero}
-    return finding("double-baseline", verdict, parts, **facts)
+    return finding("double-baseline", verdict, parts, facts)
 
 
 def adaptive(results: Results, case: Case) -> Finding | None:
@@ -58,8 +58,9 @@ def adaptive(results: Results, case: Case) -> Finding | None:
     usual = rmse.median <= 2 * paper and resolved > len(runs) / 2
     verdict = Verdict.HOLDS if usual else Verdict.PARTLY if reached else Verdict.FAILS
     parts = ["score", "resolved" if resolved else "unresolved"]
-    facts = {"rmse": rmse, "error": error, "reached": reached, "resolved": resolved}
-    found = finding("adaptive", verdict, parts, case=case, paper=paper, runs=len(runs), **facts)
+    counts = {"runs": len(runs), "reached": reached, "resolved": resolved}
+    facts = {"case": case, "paper": paper, "rmse": rmse, "error": error, **counts}
+    found = finding("adaptive", verdict, parts, facts)
     return replace(found, key=f"{case.name}-adaptive", figures=(f"profile-{case.name}",))
 
 
@@ -77,7 +78,7 @@ def mixture(results: Results) -> Finding | None:
                 items.append(said("mixture", "item", **facts))
     if not items:
         return None
-    return finding("mixture", agreed(holds), ["what", "items", "why"], items, near=NEAR)
+    return finding("mixture", agreed(holds), ["what", "items", "why"], {"near": NEAR}, items)
 
 
 def conditioning(results: Results) -> Finding | None:
@@ -90,8 +91,8 @@ def conditioning(results: Results) -> Finding | None:
     verdict = Verdict.PARTLY if better > len(runs) / 4 else Verdict.FAILS
     verdict = Verdict.HOLDS if better > 3 * len(runs) / 4 else verdict
     parts = ["change", "singular"] if last.median > 4.5e15 else ["change"]
-    facts = {"first": first, "last": last, "better": better}
-    return finding("conditioning", verdict, parts, runs=len(runs), **facts)
+    facts = {"first": first, "last": last, "better": better, "runs": len(runs)}
+    return finding("conditioning", verdict, parts, facts)
 
 
 def collapse(results: Results) -> Finding | None:
@@ -112,4 +113,4 @@ def collapse(results: Results) -> Finding | None:
     if not items:
         return None
     parts = ["what", "items", "mild"] if narrowest > 0.05 else ["what", "items"]
-    return finding("collapse", agreed(holds), parts, items)
+    return finding("collapse", agreed(holds), parts, {}, items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -34,7 +34,11 @@ class Finding:
 
 
 def finding(
-    key: str, verdict: Verdict, parts: Sequence[str], items: Sequence[str] = (), **facts: Any
+    key: str,
+    verdict: Verdict,
+    parts: Sequence[str],
+    facts: Mapping[str, Any],
+    items: Sequence[str] = (),
 ) -> Finding:
     """Return a finding with the texts of its parts; where one is ``"items"`` the items stand."""
     each = (items if part == "items" else (said(key, part, **facts),) for part in parts)

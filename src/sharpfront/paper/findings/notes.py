@@ -18,8 +18,6 @@ def random_centres(results: Results, case: Case) -> Finding | None:
     even = results.select("table", case.name, "rbf")
     if not runs or not even:
         return None
-    names = {"rmse": "rmse", "levels": "level", "error": "max_error"}
-    facts = {word: spread_of(runs, name) for word, name in names.items()}
     half = count(runs, lambda run: within(run.rmse, 0.5, 0.02))
     flat = count(runs, lambda run: run.unevenness < 0.01)
     width = _OVERLAP / case.kernels
@@ -27,8 +25,15 @@ def random_centres(results: Results, case: Case) -> Finding | None:
     known = [run for run in runs if run.expected_level is not None]
     close = count(known, lambda run: abs(run.level - (run.expected_level or 0)) < 0.1)
     counts = {"half": half, "flat": flat, "close": close, "known": len(known), "runs": len(runs)}
-    gaps = {"wide": wide, "narrow": narrow}
-    return finding("random-centres", Verdict.NOTE, ["score", "gaps"], **facts, **counts, **gaps)
+    facts = {
+        "rmse": spread_of(runs, "rmse"),
+        "levels": spread_of(runs, "level"),
+        "error": spread_of(runs, "max_error"),
+        "wide": wide,
+        "narrow": narrow,
+        **counts,
+    }
+    return finding("random-centres", Verdict.NOTE, ["score", "gaps"], facts)
 
 
 def measure(results: Results) -> Finding | None:
@@ -47,7 +52,7 @@ def measure(results: Results) -> Finding | None:
             f"{sci(zero_scores(case).rmse)} ({case.label.lower()})" for case in results.plan.cases
         ),
     }
-    return finding("measure", Verdict.NOTE, ["fooled", "grid"], **facts)
+    return finding("measure", Verdict.NOTE, ["fooled", "grid"], facts)
 
 
 def rows(results: Results) -> Finding | None:
@@ -60,7 +65,7 @@ def rows(results: Results) -> Finding | None:
     some = count(runs, lambda run: run.dead_columns > 0)
     facts = {"near": near, "dead": dead, "inside": inside, "some": some, "runs": len(runs)}
     parts = ["few", "dead"] if some else ["few"]
-    return finding("rows", Verdict.NOTE, parts, rows=COLLOCATION, widths=NEAR, **facts)
+    return finding("rows", Verdict.NOTE, parts, {"rows": COLLOCATION, "widths": NEAR, **facts})
 
 
 def floor(results: Results) -> Finding | None:
@@ -73,7 +78,7 @@ def floor(results: Results) -> Finding | None:
     limit = 1e-3
     facts = {"limit": limit, "single": limit / NU, "double": 2 * limit / NU, "runs": len(runs)}
     found = {"narrowest": narrowest, "at_limit": at_limit}
-    return finding("floor", Verdict.NOTE, ["limit"], **facts, **found)
+    return finding("floor", Verdict.NOTE, ["limit"], {**facts, **found})
 
 
 def sensitivity(results: Results) -> Finding | None:
@@ -93,7 +98,7 @@ def sensitivity(results: Results) -> Finding | None:
         "runs": len(runs),
         "scan": len(scan),
     }
-    return finding("sensitivity", Verdict.NOTE, ["range", "best"], **facts)
+    return finding("sensitivity", Verdict.NOTE, ["range", "best"], facts)
 
 
 def own_opinion(results: Results) -> Finding | None:
@@ -105,7 +110,7 @@ def own_opinion(results: Results) -> Finding | None:
     silent = count(wrong, lambda run: run.converged)
     low = count(wrong, lambda run: run.error_estimate < 0.1)
     facts = {"wrong": len(wrong), "runs": len(runs), "silent": silent, "low": low}
-    return finding("own-opinion", Verdict.NOTE, ["calls"], **facts)
+    return finding("own-opinion", Verdict.NOTE, ["calls"], facts)
 
 
 def own_methods(results: Results) -> Finding | None:
@@ -120,4 +125,4 @@ def own_methods(results: Results) -> Finding | None:
                 items.append(said("own-methods", "item", case=case, method=method, **facts))
     if not items:
         return None
-    return finding("own-methods", Verdict.NOTE, ["items"], [" ".join(items)])
+    return finding("own-methods", Verdict.NOTE, ["items"], {}, [" ".join(items)])
