@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import listed, numbers_in
-from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.errors import ProblemError
+from sharpfront.loading import extra_module
 from sharpfront.show.data.grid import graded_axis, graded_line
 from sharpfront.show.data.kernels import Kernels, centres_of, kernels_at, kernels_of
 from sharpfront.show.data.quantity import unknown_of
@@ -36,7 +36,7 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
         The places along a coordinate, by name: an increasing array, or a number of places. By
         default they are as close together as the kernels are.
     """
-    xarray = _module("xarray")
+    xarray = extra_module("xarray", "export")
     places, data = on_grid(solution, axes)
     return xarray.Dataset(
         {unknown: (tuple(places), values) for unknown, values in data.items()},
@@ -59,7 +59,7 @@ def to_dataframe(solution: Any, **axes: Any) -> Any:
     **axes
         The places along a coordinate, as for `to_xarray`.
     """
-    pandas = _module("pandas")
+    pandas = extra_module("pandas", "export")
     frame = pandas.DataFrame(columns_of(solution, axes))
     frame.attrs.update(_attributes(solution))
     return frame
@@ -94,13 +94,6 @@ def on_grid(
         unknown: values_inside(function, solution.domain, flat).reshape(shape)
         for unknown, function in functions.items()
     }
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtraError(name, "export") from None
 
 
 def _places(solution: Any, axis: int, given: Any) -> FloatArray:
