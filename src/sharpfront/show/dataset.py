@@ -12,7 +12,7 @@ from sharpfront.checks import listed, numbers_in
 from sharpfront.errors import ProblemError
 from sharpfront.loading import extra_module
 from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, centres_of, kernels_at, kernels_of
+from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of
 from sharpfront.show.data.quantity import unknown_of
 from sharpfront.show.data.section import values_inside
 
@@ -127,8 +127,7 @@ def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     bases = list(solution.approximation.bases.values())
     if dimension == 1:
         return graded_line(_line_kernels(solution, bases), (low, high), many)
-    told = next((b for b in bases if len(centres_of(b)) and b.dimension == len(names)), None)
-    return np.linspace(low, high, many) if told is None else graded_axis(told, axis, bounds, many)
+    return graded_axis(bases[0], axis, bounds, many)
 
 
 def _line_kernels(solution: Any, bases: list[Any]) -> Kernels:
