@@ -7,13 +7,11 @@ import pytest
 from tests.evolve.plane_runs import solved
 
 import sharpfront as sf
-from sharpfront.bases.radau import stage_nodes
 from sharpfront.errors import BasisError
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.grow import too_large
 from sharpfront.evolve.plane.look import AxesLayout, even_layout, look
 from sharpfront.evolve.plane.march import Aim, SlabError
-from sharpfront.evolve.plane.modes import modes, quadrature, rates_matrix
 from sharpfront.evolve.plane.place import fitted, lengthened, place
 from sharpfront.evolve.plane.space import Frame
 from sharpfront.evolve.plane.square import Square
@@ -110,15 +108,6 @@ def test_richer_products_hold_a_smooth_function():
     )
 
 
-def test_modes_decouple_the_stages():
-    m = modes()
-    rebuilt = (m.vectors * m.values) @ m.inverse
-    np.testing.assert_allclose(rebuilt.real, rates_matrix(), atol=1e-10)
-    assert sorted(k for pair in m.pairs for k in set(pair)) == list(range(len(m.values)))
-    for power in range(9):
-        np.testing.assert_allclose(quadrature() @ stage_nodes() ** power, 1 / (power + 1))
-
-
 def test_a_frame_fits_a_function_on_a_shape():
     disk = sf.Disk((0.2, 0.1), 0.5)
     layout = even_layout(disk.bounds)
@@ -193,7 +182,8 @@ def test_functions_are_added_along_both_axes_of_a_pulse():
 def test_kernels_are_added_for_what_kernels_miss_only(own, more):
     march = SimpleNamespace(t=0.0)
     slab = SimpleNamespace(error=SlabError(1.0, 1.0 - own, 0.0), after=SimpleNamespace(t=0.5))
-    aim = Aim(1.0, 1.0, (0.0, 1.0), None, None)
+    system = SimpleNamespace(problem=SimpleNamespace(time=(0.0, 1.0)))
+    aim = Aim(system, 1.0, 1.0, None, None)
     assert too_large(march, 0.0, slab, aim) is more
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.galerkin import RATE, Galerkin
 from sharpfront.evolve.plane.square import Square
 from sharpfront.pieces.plane.moving import AxisMap
 
@@ -85,12 +85,16 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
     square = galerkin.square
     grid = square.grid(0.0)
     known = galerkin.state(weights, np.zeros(square.product.size), 0.0)
-    about = galerkin.statement.equation.values(known)
-    usable = about.rate != 0.0
-    u_t = np.where(usable, -about.residual / np.where(usable, about.rate, 1.0), 0.0)
+    left, rate = (
+        galerkin.value(galerkin.equation, known),
+        galerkin.tangents(galerkin.equation, known)[RATE],
+    )
+    usable = rate != 0.0
+    u_t = np.where(usable, -left / np.where(usable, rate, 1.0), 0.0)
     areas = np.where(usable, grid.areas.ravel()[grid.inside], 0.0)
     x, y = (known.points[:, axis] for axis in square.axes)
-    u_x, u_y = known.outer[1, 0], known.outer[0, 1]
+    slopes = known.derivatives[1, 0, 0], known.derivatives[0, 1, 0]
+    u_x, u_y = (slopes[axis] for axis in square.axes)
     first = _rates(square.maps[0], x, y, areas, (u_t, u_x, u_y))
     jet = _with(square.maps[0], first, 0.0).jet(x, y, np.zeros(len(x)))
     # On a line of constant xi: what is left for the second axis to follow.

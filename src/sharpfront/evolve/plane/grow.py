@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import StateFunction, even_layout
-from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, March, Slab, functions_of
+from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, Limits, March, Slab, functions_of
 from sharpfront.evolve.plane.place import (
     FIRST_FUNCTIONS,
     Placement,
@@ -39,21 +38,19 @@ _ANEW = 1.4
 _IN_SHAPE, _ON_PART = 4000, 100
 
 
-class Limits(NamedTuple):
-    """The most kernels, and the most components along an axis."""
-
-    kernels: int
-    components: int
-
-
 def fewest_kernels(domain: Domain) -> int:
     """Return the number of kernels that a march begins with."""
     along = FIRST_FUNCTIONS if isinstance(domain, Box) else FIRST_ON_SHAPE
     return Product((along, along)).size
 
 
-def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) -> March:
+def begun_march(aim: Aim) -> March:
     """Return the march at its start."""
+    domain, limits = aim.domain, aim.limits
+
+    def state(points: FloatArray) -> FloatArray:
+        return np.asarray(aim.system.initial(points)[0, 0])
+
     points = _check_points(domain)
     values = state(points)
     goal = INITIAL * aim.counted(points, values, aim.span[0]).size
@@ -83,7 +80,9 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
     )
     # What richer products do not see of it stays as it is.
     seen = bound_of(domain, march)
-    return replace(march, lost=max(found.miss, missed, seen) - seen)
+    lost = max(found.miss, missed, seen) - seen
+    # An initial state that is missed already takes more kernels than there may be.
+    return replace(march, lost=lost, limited=lost + seen > aim.size)
 
 
 def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
@@ -137,24 +136,24 @@ def sees_events(slab: Slab, aim: Aim) -> bool:
     return True
 
 
-def enlarged(march: March, limits: Limits) -> March | None:
+def enlarged(march: March, aim: Aim) -> March | None:
     """Return the march with more products along both axes; None at the limit."""
     first, second = march.product.shape
     product = Product((larger(first), larger(second)))
-    return _with_more(march, product) if product.size <= limits.kernels else None
+    return _with_more(march, product) if product.size <= aim.limits.kernels else None
 
 
-def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) -> March | None:
+def grown(march: March, slab: Slab, aim: Aim) -> March | None:
     """Return the march with more products for a slab that needs them; None at the limit.
 
     Where the kernels would become many more than at their placement, they are placed anew about
     the present state, if that takes fewer.
     """
     product = lengthened(march.product, richer(march.product).block(slab.after.error))
-    many = product.size > _ANEW * march.size
-    if many and march.t > march.since and isinstance(domain, Box):
+    limits, many = aim.limits, product.size > _ANEW * march.size
+    if many and march.t > march.since and isinstance(aim.domain, Box):
         most = min(product.size, limits.kernels)
-        anew = _placed_anew(domain, march, aim, Limits(most, limits.components))
+        anew = _placed_anew(march, aim, Limits(most, limits.components))
         if anew is not None:
             return anew
         march = replace(march, size=product.size, since=march.t)
@@ -174,9 +173,9 @@ def _with_more(march: March, product: Product) -> March:
     )
 
 
-def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> March | None:
+def _placed_anew(march: March, aim: Aim, limits: Limits) -> March | None:
     """Return the march with its kernels placed about the present state, if they are fewer."""
-    layout = march.layout
+    domain, layout = aim.domain, march.layout
     here = ProductSlab(0.0, 1.0, layout.axes, layout.maps, march.product)
     richly = ProductSlab(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
 
