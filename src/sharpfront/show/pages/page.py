@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from string import Template
 
 _BUTTON = '<button type="button" class="theme" id="theme" hidden>Dark</button>'
 # The browser itself sees to it that nothing is fetched from elsewhere.
@@ -23,6 +24,18 @@ _TONES = {"reproduces": "good", "does not reproduce": "bad", "partly": "half"}
 def asset(name: str) -> str:
     """Return the text of a file that becomes part of pages."""
     return (files("sharpfront.show.pages") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _fragments() -> dict[str, Template]:
+    parts = re.split(r"<!-- (\w+) -->\n", asset("fragments.html"))[1:]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return {name: Template(text.replace("\n", "")) for name, text in pairs}
+
+
+def fragment(name: str, /, **words: object) -> str:
+    """Return a piece of markup with words put in; the caller has escaped what needs it."""
+    return _fragments()[name].substitute(words)
 
 
 @dataclass(eq=False)
@@ -55,6 +68,16 @@ class HtmlPage:
     def points(self, items: Sequence[str]) -> None:
         """Write a list."""
         self._parts.append(f"<ul>{''.join(f'<li>{inline(item)}</li>' for item in items)}</ul>")
+
+    def text(self, words: str) -> None:
+        """Write blocks with empty lines between them: ``## heading``, ``- items``, paragraphs."""
+        for block in words.split("\n\n"):
+            if block.startswith("## "):
+                self.section(block.removeprefix("## "))
+            elif block.startswith("- "):
+                self.points(block.removeprefix("- ").split("\n- "))
+            else:
+                self.paragraph(block)
 
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> None:
         """Write a list of verdicts: the verdict, what it is about, the key of the finding."""

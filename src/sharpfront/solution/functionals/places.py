@@ -138,8 +138,4 @@ def _products(axes: Sequence[FloatArray]) -> list[tuple[FloatArray, FloatArray]]
 
 def box_axes(basis: Any, bounds: FloatArray, count: int) -> list[FloatArray]:
     """Return places along the sides of a box, dense where kernels are where that is known."""
-    told = len(centres_of(basis)) > 0 and basis.dimension == bounds.shape[1]
-    return [
-        graded_axis(basis, a, bounds, count) if told else np.linspace(low, high, count)
-        for a, (low, high) in enumerate(bounds.T.tolist())
-    ]
+    return [graded_axis(basis, axis, bounds, count) for axis in range(bounds.shape[1])]
