@@ -21,7 +21,6 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Strip
-from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.show.data.grid import graded_axis
 from sharpfront.show.data.kernels import centres_of, kernels_at
@@ -62,8 +61,6 @@ def moments_of(approximation: Approximation, span: tuple[float, float]) -> Float
     found = np.array(span)
     if isinstance(basis, SlabBasis | PatchworkInTime):
         found = basis.times
-    elif isinstance(basis, PlaneInTime):
-        found = np.array([basis.pieces[0].start, *(piece.stop for piece in basis.pieces)])
     return np.unique(np.clip(np.append(found, span), *span))
 
 
