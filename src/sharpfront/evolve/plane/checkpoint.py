@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.patchwork.checkpoint import kept_steps
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import AxesLayout
 from sharpfront.evolve.plane.march import March, functions_of
 from sharpfront.evolve.plane.slab import SlabFactors, factored
-from sharpfront.pieces.plane.basis import PlaneInTime
-from sharpfront.pieces.plane.moving import AxisMap, components
-from sharpfront.pieces.plane.product import Product
+from sharpfront.maps import MovingSquare, restored_square
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
@@ -40,13 +39,8 @@ def resumed_march(system: PlaneSystem, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None and system.problem.time is not None
-    basis = next(iter(solution.approximation.bases.values()))
-    assert isinstance(basis, PlaneInTime)
-    weights = solution.approximation.weights[system.unknowns[0]]
-    states = [basis.states(weights, n) for n in range(len(basis.pieces))]
-    kept = list(zip(basis.pieces, states, strict=True)) if solution.history else []
     march = _unpacked(saved["march"], system)
-    return unpacked_way(solution, system.problem.time[1], march, kept)
+    return unpacked_way(solution, system.problem.time[1], march, kept_steps(solution))
 
 
 def _packed(march: March) -> dict[str, Any]:
@@ -100,7 +94,7 @@ def _arrays(values: Any) -> list[FloatArray]:
 
 def _packed_galerkin(galerkin: Galerkin) -> list[Any]:
     square = galerkin.square
-    return [galerkin.start, _packed_functions(AxesLayout(square.axes, square.maps), square.product)]
+    return [galerkin.start, _packed_functions(square.layout, square.product)]
 
 
 def _galerkin(words: Any, system: PlaneSystem) -> Galerkin:
@@ -108,13 +102,8 @@ def _galerkin(words: Any, system: PlaneSystem) -> Galerkin:
     return Galerkin(system, space, float(words[0]))
 
 
-def _packed_functions(layout: AxesLayout, product: Product) -> dict[str, Any]:
-    return {
-        "axes": list(layout.axes),
-        "shape": list(product.shape),
-        "stretches": [[m.low, m.high, m.pivot] for m in layout.maps],
-        "components": [m.moving.table() for m in layout.maps],
-    }
+def _packed_functions(layout: MovingSquare, product: Product) -> dict[str, Any]:
+    return {"square": layout.state(), "shape": list(product.shape)}
 
 
 def _factors(words: Any, system: PlaneSystem) -> SlabFactors:
@@ -122,10 +111,6 @@ def _factors(words: Any, system: PlaneSystem) -> SlabFactors:
     return factored(_galerkin(words[0], system), weights, rates, float(words[3]))
 
 
-def _functions(words: Mapping[str, Any]) -> tuple[AxesLayout, Product]:
-    maps = [
-        AxisMap(float(ends[0]), float(ends[1]), float(ends[2]), components(np.asarray(table)))
-        for ends, table in zip(words["stretches"], words["components"], strict=True)
-    ]
-    axes, shape = ((int(v[0]), int(v[1])) for v in (words["axes"], words["shape"]))
-    return AxesLayout(axes, (maps[0], maps[1])), Product(shape)
+def _functions(words: Mapping[str, Any]) -> tuple[MovingSquare, Product]:
+    first, second = words["shape"]
+    return restored_square(words["square"]), Product((int(first), int(second)))

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Orders, Product, line
 from sharpfront.bases.radau import (
     interpolation,
     interpolation_rate,
@@ -25,7 +26,6 @@ from sharpfront.bases.radau import (
     stage_weights,
 )
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.pieces.plane.product import Orders, Product, line
 from sharpfront.trust.between_stages import left_over, shares
 
 # More functions along each axis: this part of those that are there, and so many at least.

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.in_time import joined_steps
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
@@ -32,9 +33,8 @@ from sharpfront.evolve.plane.march import Aim, Limits, March, Slab, attempt, fun
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.history import Known, TimeStep
+from sharpfront.maps import MovingAxis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
-from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
@@ -52,7 +52,7 @@ _OF_ERROR_EQUATION = (
 
 @dataclass(frozen=True, eq=False)
 class _OneRun(Way):
-    """A run without a second one; kept are slabs and the states of their stages."""
+    """A run without a second one."""
 
     def concluded(self, tol: float) -> tuple[_OneRun, Outcome]:
         """Return the run up to where it can be trusted, and how it ended."""
@@ -151,13 +151,12 @@ def _step(way: _OneRun, aim: Aim) -> _OneRun:
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),
     )
-    piece = ProductSlab(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
     states = slab.stages.states
     mark = Mark(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
     return way.further(
         after,
         tol,
-        kept=(*way.kept, (piece, states)),
+        kept=(*way.kept, (after.t, square.product, states[:, None], square.layout)),
         records=(*way.records, record),
         marks=(*way.marks, mark),
     )
@@ -172,7 +171,7 @@ def _counted(march: March, aim: Aim) -> Aim:
 
 
 def _components(
-    maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]
+    maps: tuple[MovingAxis, MovingAxis], axes: tuple[int, int]
 ) -> tuple[Mixture | None, FloatArray]:
     """Return the components of both axes as Gaussians in the plane, and their speeds, (K, 2).
 
@@ -210,11 +209,10 @@ def _solution(problem: Problem, tol: float, way: _OneRun) -> Solution:
     if not kept:
         # A run that took no step: the initial state stands still.
         stop = m.t + max(m.dt, float(np.spacing(m.t)))
-        piece = ProductSlab(m.t, stop, m.layout.axes, m.layout.maps, m.product)
-        kept = ((piece, np.repeat(m.weights[None], STAGES + 1, axis=0)),)
-    basis = PlaneInTime(tuple(piece for piece, _ in kept))
-    weights = {problem.unknowns[0]: np.concatenate([states.ravel() for _, states in kept])}
-    found = dict.fromkeys(problem.unknowns, basis), weights
+        states = np.repeat(m.weights[None, None], STAGES + 1, axis=0)
+        kept = ((stop, m.product, states, m.layout),)
+    assert problem.time is not None
+    found = joined_steps(problem.time[0], problem.unknowns, kept)
     can_go_on = not way.records or m.t == way.records[-1].time
     checkpoint = Packed(partial(packed_march, way, problem)) if can_go_on else None
     return way.solution(problem, tol, outcome, found, _OF_ERROR_EQUATION, checkpoint)

@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import RATE, Galerkin
 from sharpfront.evolve.plane.square import Square
-from sharpfront.pieces.plane.moving import AxisMap
+from sharpfront.maps import MovingAxis
 
 # A component answers for what is within so many times its deviation: those of a polished layout
 # are narrower than what they follow.
@@ -60,7 +60,7 @@ def leans(square: Square, weights: FloatArray) -> tuple[Lean, Lean]:
     )
 
 
-def _lean(where: AxisMap, x: FloatArray, y: FloatArray, masses: FloatArray) -> Lean:
+def _lean(where: MovingAxis, x: FloatArray, y: FloatArray, masses: FloatArray) -> Lean:
     shares, offsets = _responsibilities(where, x, y)
     mass = masses @ shares + np.finfo(float).tiny
     aside = (masses @ (shares * offsets)) / mass
@@ -70,7 +70,7 @@ def _lean(where: AxisMap, x: FloatArray, y: FloatArray, masses: FloatArray) -> L
 
 
 def _responsibilities(
-    where: AxisMap, x: FloatArray, y: FloatArray
+    where: MovingAxis, x: FloatArray, y: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the share of each component in each point, and the offsets from its mean, (m, K)."""
     c = where.moving
@@ -103,7 +103,7 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
 
 
 def _rates(
-    where: AxisMap,
+    where: MovingAxis,
     x: FloatArray,
     y: FloatArray,
     areas: FloatArray,
@@ -132,7 +132,7 @@ def _rates(
     return Rates(*found)
 
 
-def _with(where: AxisMap, motion: Rates, dt: float) -> AxisMap:
+def _with(where: MovingAxis, motion: Rates, dt: float) -> MovingAxis:
     limit = _STRETCH / dt if dt > 0 else np.inf
     moving = replace(
         where.moving,
@@ -144,12 +144,12 @@ def _with(where: AxisMap, motion: Rates, dt: float) -> AxisMap:
 
 
 def moved(
-    where: AxisMap,
+    where: MovingAxis,
     now: Rates,
     before: tuple[Rates, float] | None,
     lean: tuple[Lean, Lean],
     dt: float,
-) -> AxisMap:
+) -> MovingAxis:
     """Return the coordinate of an axis with its motion over a slab of length dt.
 
     The speed at the middle is extrapolated from rates at its start and those at the start of the

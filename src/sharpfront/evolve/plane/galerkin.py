@@ -15,15 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Orders
 from sharpfront.equation.expression import Key
 from sharpfront.equation.operator import Operator
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.penalty import penalty
 from sharpfront.evolve.plane.space import Space
 from sharpfront.evolve.plane.square import Edge, Square
-from sharpfront.pieces.plane.metric import carried, physical, pulled
-from sharpfront.pieces.plane.moving import Jet
-from sharpfront.pieces.plane.product import Orders
+from sharpfront.maps.moving_axis import Jet
+from sharpfront.maps.moving_square import carried, physical, pulled
 
 # The derivative by time alone.
 RATE = (0, 0, 1)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import StateFunction, even_layout
@@ -20,8 +21,6 @@ from sharpfront.evolve.plane.place import (
     place,
 )
 from sharpfront.geometry import Box, Domain
-from sharpfront.pieces.plane.basis import ProductSlab
-from sharpfront.pieces.plane.product import Product
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
 # space at the start and at the end.
@@ -63,8 +62,8 @@ def begun_march(aim: Aim) -> March:
     # What is missed goes on with the equation, and may grow.
     error = functions_of(domain, found.layout, wide).fitted(state)
     error = error - lifted(found.weights, found.product, wide)
-    piece = ProductSlab(0.0, 1.0, found.layout.axes, found.layout.maps, found.product)
-    missed = float(np.max(np.abs(piece.value(found.weights, points, 0.0) - values)))
+    seen_as = found.product.values(found.weights, found.layout.inverse(points, 0.0), (0, 0))
+    missed = float(np.max(np.abs(seen_as - values)))
     march = March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
@@ -94,8 +93,8 @@ def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: in
         if best is not None and (best.miss <= goal or product.size > max_kernels):
             return best
         weights = functions_of(domain, layout, product).fitted(state)
-        piece = ProductSlab(0.0, 1.0, layout.axes, layout.maps, product)
-        miss = float(np.max(np.abs(piece.value(weights, points, 0.0) - values)))
+        there = layout.inverse(points, 0.0)
+        miss = float(np.max(np.abs(product.values(weights, there, (0, 0)) - values)))
         if best is None or miss < best.miss:
             best = Placement(layout, product, weights, miss)
         functions = larger(functions)
@@ -176,22 +175,20 @@ def _with_more(march: March, product: Product) -> March:
 def _placed_anew(march: March, aim: Aim, limits: Limits) -> March | None:
     """Return the march with its kernels placed about the present state, if they are fewer."""
     domain, layout = aim.domain, march.layout
-    here = ProductSlab(0.0, 1.0, layout.axes, layout.maps, march.product)
-    richly = ProductSlab(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
 
     def state(points: FloatArray) -> FloatArray:
-        return here.value(march.weights, points, 0.0)
+        return march.product.values(march.weights, layout.inverse(points, 0.0), (0, 0))
+
+    def error_before(points: FloatArray) -> FloatArray:
+        wide = richer(march.product)
+        return wide.values(march.error, layout.inverse(points, 0.0), (0, 0))
 
     goal = PLACED_AGAIN * aim.size
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     if found.miss > goal or found.product.size >= limits.kernels:
         return None
     square = functions_of(domain, found.layout, found.product).square
-    error = fitted(
-        lambda points: richly.value(march.error, points, 0.0),
-        found.layout,
-        richer(found.product),
-    )
+    error = fitted(error_before, found.layout, richer(found.product))
     return replace(
         march,
         layout=found.layout,

@@ -13,20 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.bases.radau import STAGES, interpolation_rate, legendre, stage_nodes
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import AxesLayout
 from sharpfront.evolve.plane.slab import SlabFactors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.geometry import Domain
-from sharpfront.pieces.plane.product import Product
+from sharpfront.maps import MovingSquare
 from sharpfront.trust.between_stages import between
 
 # Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
@@ -105,7 +105,7 @@ class March:
     t: float
     dt: float
     # The functions, at rest at t.
-    layout: AxesLayout
+    layout: MovingSquare
     product: Product
     # Of the solution at t and of its rate in the moving coordinates, (size,).
     weights: FloatArray
@@ -145,9 +145,9 @@ class Slab:
     after: March
 
 
-def functions_of(domain: Domain, layout: AxesLayout, product: Product) -> Space:
+def functions_of(domain: Domain, layout: MovingSquare, product: Product) -> Space:
     """Return the functions of a layout on a domain."""
-    return space_of(Square(domain, layout.axes, product, layout.maps))
+    return space_of(Square(domain, layout, product))
 
 
 def attempt(march: March, aim: Aim) -> Slab | float:
@@ -170,7 +170,7 @@ def attempt(march: March, aim: Aim) -> Slab | float:
         march,
         t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
         dt=dt if KEPT_SLAB[0] < factor < KEPT_SLAB[1] else dt * factor,
-        layout=AxesLayout(square.axes, (square.maps[0].at(dt), square.maps[1].at(dt))),
+        layout=square.layout.at(dt),
         weights=stages.states[-1],
         slope=interpolation_rate(np.ones(1))[0] @ stages.states / dt,
         lost=march.lost + LEFT_BEHIND * in_time,
@@ -207,15 +207,14 @@ def _set_in_motion(
         if march.factors is not None:
             galerkin = Galerkin(system, march.factors.galerkin.space, march.t)
         return galerkin, (NO_RATES, NO_RATES)
-    at_rest = AxesLayout(square.axes, (square.maps[0].still(), square.maps[1].still()))
-    still = Galerkin(system, functions_of(domain, at_rest, march.product), march.t)
+    still = Galerkin(system, functions_of(domain, square.layout.still(), march.product), march.t)
     motion = rates(still, march.weights)
     now = leans(square, march.weights)
     maps = []
     for i, where in enumerate(square.maps):
         before = (march.before[0][i], march.before[1]) if march.before else None
         maps.append(moved(where, motion[i], before, (march.placed[i], now[i]), dt))
-    moving = functions_of(domain, AxesLayout(square.axes, (maps[0], maps[1])), march.product)
+    moving = functions_of(domain, MovingSquare(square.axes, (maps[0], maps[1])), march.product)
     return Galerkin(system, moving, march.t), motion
 
 
@@ -254,7 +253,7 @@ def _estimated(
         space = march.errors.galerkin.space
     else:
         square = galerkin.square
-        space = functions_of(square.domain, AxesLayout(square.axes, square.maps), product)
+        space = functions_of(square.domain, square.layout, product)
     wide = Galerkin(galerkin.system, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
     missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
