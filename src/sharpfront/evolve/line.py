@@ -24,6 +24,7 @@ from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, 
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.rounded import just_after
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
@@ -162,7 +163,7 @@ def _begun(course: Course, share: float, number: int) -> Way:
     """Return a run before its first step; the weaker one begins with a rounder state."""
     run = course.run(share)
     start, words = first_state(course.system, course.tol * share)
-    state = begun(run, start, start.blurred().values, run.span[0])
+    state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
     return Way(state, state, notes=tuple(words), share=share, number=number)
 
 
