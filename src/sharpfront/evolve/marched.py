@@ -40,7 +40,7 @@ class Marched:
     records: tuple[TimeStep, ...] = ()
     marks: tuple[Mark, ...] = ()
     ended: Outcome | None = None  # None if the end of time was reached, else why not
-    # Of each step of the strict run its slab and weights, on patches its end, patches and weights.
+    # Of each step of the strict run its slab and weights, in the plane a `KeptStep`.
     kept: tuple[Any, ...] = ()
 
     def cut(self, count: int) -> Self:

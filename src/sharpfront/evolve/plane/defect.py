@@ -17,10 +17,15 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import interpolation, interpolation_rate, stage_nodes
+from sharpfront.bases.product import Orders, Product, line
+from sharpfront.bases.radau import (
+    interpolation,
+    interpolation_rate,
+    stage_nodes,
+    stage_rates,
+    stage_weights,
+)
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.evolve.plane.modes import moments_of_stages, quadrature, rates_of
-from sharpfront.pieces.plane.product import Orders, Product, line
 from sharpfront.trust.between_stages import left_over, shares
 
 # More functions along each axis: this part of those that are there, and so many at least.
@@ -80,9 +85,9 @@ class ErrorSystem:
         forcing = np.zeros(len(self.tangent.mass))
         every = zip(
             states[1:],
-            rates_of(states, self.dt),
-            moments_of_stages(self.dt),
-            quadrature(),
+            stage_rates(states[0], states[1:], self.dt),
+            stage_nodes() * self.dt,
+            stage_weights(),
             strict=True,
         )
         for state, rate, tau, weight in every:
@@ -121,7 +126,7 @@ class ErrorSystem:
 def error_system(galerkin: Galerkin, states: FloatArray, dt: float) -> ErrorSystem:
     """Return the error equation about the stages of a slab, in richer functions."""
     middle = len(states) // 2
-    rates = rates_of(states, dt)
+    rates = stage_rates(states[0], states[1:], dt)
     tangent = galerkin.tangent(states[middle], rates[middle - 1], 0.5 * dt)
     system = lu_factor(tangent.mass + GAMMA * dt * tangent.stiffness, check_finite=False)
     return ErrorSystem(galerkin, states, dt, tangent, system)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Orders, Product
 from sharpfront.geometry import BoundaryPoints, Box, Domain
-from sharpfront.pieces.plane.basis import placed
-from sharpfront.pieces.plane.moving import AxisMap, Jet
-from sharpfront.pieces.plane.product import Orders, Product
+from sharpfront.maps import MovingAxis, MovingSquare
+from sharpfront.maps.moving_axis import Jet
 
 # Boundary points of a shape for each function that the boundary can see.
 BOUNDARY_POINTS = 8.0
@@ -48,9 +48,8 @@ class Square:
     """The products of kernels over a slab of time, and the points where they are taken."""
 
     domain: Domain  # a box, which is the whole square, or a shape in it
-    axes: Orders  # which coordinates of the plane are the first and the second axis
+    layout: MovingSquare  # where the unit square lies, and how it moves
     product: Product  # the functions on the unit square
-    maps: tuple[AxisMap, AxisMap]  # the coordinates of the first and of the second axis
     _grids: dict[float, Grid] = field(default_factory=dict)
     _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
 
@@ -59,10 +58,20 @@ class Square:
         """Whether the domain is the whole square."""
         return isinstance(self.domain, Box)
 
+    @property
+    def axes(self) -> Orders:
+        """Which coordinates of the plane are the first and the second axis."""
+        return self.layout.axes
+
+    @property
+    def maps(self) -> tuple[MovingAxis, MovingAxis]:
+        """The coordinates of the first and of the second axis."""
+        return self.layout.maps
+
     @cached_property
     def moves(self) -> bool:
         """Whether the coordinates move."""
-        return self.maps[0].moves or self.maps[1].moves
+        return self.layout.moves
 
     def grid(self, tau: float) -> Grid:
         """Return Gauss's points at a moment."""
@@ -96,7 +105,7 @@ class Square:
             x = self.maps[0].invert(first.points, first.points, tau)
             xi = Jet(*(a[:, None] for a in self.maps[0].jet(x, x, np.full(x.shape, tau))))
             x = np.repeat(x, shape[1])
-        points = placed(x, np.broadcast_to(y, shape).ravel(), self.axes)
+        points = self.layout.placed(x, np.broadcast_to(y, shape).ravel())
         areas = np.outer(first.weights, second.weights) / (xi.x * eta.x)
         if self.box:
             return Grid(points, xi, eta, areas, slice(None))
@@ -105,9 +114,7 @@ class Square:
 
     def _edge(self, part: str, tau: float) -> Edge:
         there, lengths = self._side(part, tau) if self.box else self._rim(part)
-        x, y = (there.points[:, axis] for axis in self.axes)
-        moment = np.full(x.shape, tau)
-        xi, eta = self.maps[0].jet(x, y, moment), self.maps[1].jet(y, x, moment)
+        xi, eta = self.layout.jets(there.points, tau)
         tables = self.product.tables(xi.xi, eta.xi)
         return Edge(there.points, there.normals, lengths, xi, eta, tables)
 
