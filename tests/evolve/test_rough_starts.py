@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.special import erfc
-from scipy.special import erfc
 
 import sharpfront as sf
 from sharpfront.evolve.equations import time_system

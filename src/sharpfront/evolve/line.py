@@ -22,9 +22,9 @@ from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.rounded import just_after
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
-from sharpfront.evolve.rounded import just_after
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
