@@ -209,13 +209,14 @@ def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
 def _passed(moments: FloatArray, values: FloatArray, stops: FloatArray) -> FloatArray:
     """Return how much the rows have varied up to each moment, in units of their ranges.
 
-    What jumps at a stop is not counted: a step ends there.
+    What jumps at a stop is not counted: a step ends there. Nor is what jumps at the start.
     """
     spread = np.ptp(values, axis=1)
     varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1, initial=0.0), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
     close = SAME * (moments[-1] - moments[0])
+    stops = np.concatenate([moments[:1], stops])
     first = np.searchsorted(moments[1:], stops, side="left")
     last = np.searchsorted(moments[:-1], stops + close, side="right")
     for i, j in zip(first, last, strict=True):
