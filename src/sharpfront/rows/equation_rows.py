@@ -21,9 +21,8 @@ from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
-from sharpfront.rows.constant_rows import projected_rows, triangle_of
 from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.moments import weighed_rows, weighed_source
+from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
