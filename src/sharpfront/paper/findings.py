@@ -18,8 +18,7 @@ from sharpfront.paper.finding import (
     paper_runs,
     within,
 )
-from sharpfront.paper.summary import count, sci, settings, spread_of, zero_scores
-from sharpfront.paper.words import said
+from sharpfront.paper.summary import count, said, sci, settings, spread_of, zero_scores
 
 # Width of the baseline's kernels in units of the mean distance of their centres.
 _OVERLAP = 2.5

@@ -11,13 +11,13 @@ from sharpfront.paper.summary import (
     Cell,
     Spread,
     percent,
+    said,
     sci,
     seconds,
     settings,
     table1,
     zero_scores,
 )
-from sharpfront.paper.words import said
 from sharpfront.show.pages.page import HtmlPage
 
 _COUNTED = {
