@@ -74,10 +74,10 @@ class EquationRows:
         return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
-        cut = [patch for patch in patches if patch.cut is not None]
-        boxes = [patch for patch in patches if patch.cut is None and patch.chart is None]
+        cut = [patch for patch in patches if patch.cut is not None or self._in_layer(patch)]
+        boxes = [patch for patch in patches if patch not in cut and patch.chart is None]
         mapped_ones = [patch for patch in patches if patch.chart is not None]
-        known = dict(zip(cut, self._on_cut(cut), strict=True)) if cut else {}
+        known = dict(zip(cut, self._at_points(cut), strict=True)) if cut else {}
         for alike in (boxes, mapped_ones):
             known |= zip(alike, self._on_whole(alike), strict=True)
         return [known[patch] for patch in patches]
@@ -116,9 +116,19 @@ class EquationRows:
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(lambda one: self._varying(*one), each, work)
 
-    def _on_cut(self, patches: Sequence[Patch]) -> list[Reduced]:
-        """Return the rows of patches that the boundary cuts, at points inside."""
-        points = [patch.inner_points() for patch in patches]
+    def _in_layer(self, patch: Patch) -> bool:
+        """Tell whether a box of space has a part of a layer with functions."""
+        return patch.chart is None and len(self.measure.in_layers(patch)) > 0
+
+    def _points(self, patch: Patch) -> FloatArray:
+        """Return the points of rows on a patch that the boundary cuts, or with a part of a layer."""
+        cut = patch.cut is not None
+        own = patch.inner_points() if cut else patch.gauss_points(patch.row_points)[0]
+        return np.concatenate([own, self.measure.in_layers(patch)])
+
+    def _at_points(self, patches: Sequence[Patch]) -> list[Reduced]:
+        """Return the rows of patches that the boundary cuts or layers touch, at points inside."""
+        points = [self._points(patch) for patch in patches]
         ends = np.cumsum([len(x) for x in points])[:-1]
         problem, every = self.measure.problem, np.concatenate(points)
         values = [form_at(f, problem.coordinates, every).split(ends) for f in problem.forms]
