@@ -30,7 +30,7 @@ LAYER = -2.0
 # solid, where nothing is fitted, no farther than the other.
 BESIDE, OUT_OF = 1e-6, 0.02
 # Points along the surface for every harmonic.
-OVERSAMPLED = 2
+OVERSAMPLED = 1.5
 # Sets of points whose distances are kept.
 MOST_KEPT = 40
 
@@ -51,6 +51,7 @@ class Beside:
     def __init__(self, shells: Sequence[Shell]) -> None:
         self.shells = tuple(shells)
         self._kept: dict[bytes, _Near] = {}
+        self._last: tuple[tuple[bytes, int], SurfaceHarmonics] | None = None
 
     @cached_property
     def ends(self) -> FloatArray:
@@ -66,6 +67,18 @@ class Beside:
                 self._kept.clear()
             self._kept[key] = self._found(points)
         return self._kept[key]
+
+    def harmonics(self, points: FloatArray, degree: int) -> SurfaceHarmonics:
+        """Return the harmonics of directions in which points near the surface lie from its middle.
+
+        Derivatives of the same functions are asked for one after the other: the last are kept.
+        """
+        key = points.tobytes(), degree
+        if self._last is None or self._last[0] != key:
+            low, high = self.ends
+            at = (points[self.near(points).which] - 0.5 * (low + high)) / (0.5 * (high - low))
+            self._last = key, SurfaceHarmonics(at, degree)
+        return self._last[1]
 
     def _found(self, points: FloatArray) -> _Near:
         least, whose = np.full(len(points), BESIDE), np.full(len(points), -1)
@@ -115,7 +128,7 @@ class LayerFunctions:
     ) -> FloatArray:
         """Return a derivative of each function at points, (m, functions)."""
         near = self.beside.near(points)
-        along = harmonics_at(self.beside, points[near.which], self.degrees[0])
+        along = self.beside.harmonics(points, self.degrees[0])
         t = near.distance / self.width
         parts = []
         for k, degree in enumerate(self.degrees):
@@ -140,7 +153,7 @@ class LayerFunctions:
     def row_points(self) -> FloatArray:
         """Points all over the layer at which an equation sees the functions, (m, 3)."""
         share = OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
-        return self.sample(math.ceil(math.sqrt(share)), 2 * len(self.degrees) + 2)
+        return self.sample(math.ceil(math.sqrt(share)), len(self.degrees) + 3)
 
     def sample(self, along: int, across: int) -> FloatArray:
         """Return points all over the layer, so many along each side of a shell and across it."""
@@ -192,12 +205,6 @@ def _depths(count: int) -> FloatArray:
     return np.concatenate([[0.0], 0.5 * nodes])
 
 
-def harmonics_at(beside: Beside, points: FloatArray, degree: int) -> SurfaceHarmonics:
-    """Return the harmonics of directions in which points lie from the middle."""
-    low, high = beside.ends
-    return SurfaceHarmonics((points - 0.5 * (low + high)) / (0.5 * (high - low)), degree)
-
-
 def _slopes(shell: Shell, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return slopes and second derivatives of the depth at positions, (m, 3) and (m, 3, 3)."""
     taylor = shell.taylor(at)
@@ -233,7 +240,7 @@ def _product(
     if len(axes) == 0:
         return np.asarray(across[0] * along.values[:, :count])
     slope = [near.slope[:, a, None] for a in axes]
-    turn = [along.slope(a)[:, :count] / extent[a] for a in axes]
+    turn = [along.slopes[a][:, :count] / extent[a] for a in axes]
     plain = along.values[:, :count]
     if len(axes) == 1:
         return np.asarray(across[1] * slope[0] * plain + across[0] * turn[0])

@@ -37,37 +37,30 @@ class SurfaceHarmonics:
 
     @cached_property
     def _solid(self) -> ComplexArray:
-        """R_l^m of unit vectors, (degree + 1, 2 degree + 3, m): m from -degree - 1 on."""
+        """R_l^m of unit vectors, (degree + 1, degree + 5, m): m from -2 to degree + 2."""
         x, y, z = self._ways.T
-        n, middle = self.degree, self.degree + 1
-        out = np.zeros((n + 1, 2 * n + 3, len(x)), dtype=complex)
-        out[0, middle] = 1.0
+        n = self.degree
+        out = np.zeros((n + 1, n + 5, len(x)), dtype=complex)
+        out[0, 2] = 1.0
         for k in range(1, n + 1):
-            out[k, middle + k] = -(x + 1j * y) / (2.0 * k) * out[k - 1, middle + k - 1]
-        for m in range(n):
-            for k in range(m + 1, n + 1):
-                lower = out[k - 2, middle + m] if k > m + 1 else 0.0
-                out[k, middle + m] = ((2 * k - 1) * z * out[k - 1, middle + m] - lower) / (
-                    (k + m) * (k - m)
-                )
-        for m in range(1, n + 1):
-            out[:, middle - m] = (-1) ** m * out[:, middle + m].conj()
+            out[k, 2 + k] = -(x + 1j * y) / (2.0 * k) * out[k - 1, 1 + k]
+        for k in range(1, n + 1):
+            m = np.arange(k)[:, None]
+            lower = out[k - 2, 2 : 2 + k] if k > 1 else 0.0
+            rising = (2 * k - 1) * z * out[k - 1, 2 : 2 + k]
+            out[k, 2 : 2 + k] = (rising - lower) / ((k + m) * (k - m))
+        for m in range(1, min(n, 2) + 1):
+            out[:, 2 - m] = (-1) ** m * out[:, 2 + m].conj()
         return out
-
-    def _moved(self, order: tuple[int, int, int]) -> ComplexArray:
-        """Return a derivative of the solid harmonics along the axes, as these are."""
-        now = self._solid
-        for axis, times in enumerate(order):
-            for _ in range(times):
-                now = _along(now, axis)
-        return now
 
     def _real(self, table: ComplexArray) -> FloatArray:
         """Return real and imaginary parts of m >= 0, orthonormal, (m, functions)."""
         degrees, orders, imaginary, norms = _members(self.degree)
-        chosen = table[degrees, orders + self.degree + 1]
-        parts = np.where(imaginary[:, None], chosen.imag, chosen.real)
-        return np.asarray((norms[:, None] * parts).T)
+        parts = np.empty((len(degrees), table.shape[2]))
+        parts[~imaginary] = table.real[degrees[~imaginary], orders[~imaginary] + 2]
+        parts[imaginary] = table.imag[degrees[imaginary], orders[imaginary] + 2]
+        parts *= norms[:, None]
+        return parts.T
 
     @cached_property
     def values(self) -> FloatArray:
@@ -75,29 +68,39 @@ class SurfaceHarmonics:
         return self._real(self._solid)
 
     @cached_property
-    def _slopes(self) -> tuple[FloatArray, ...]:
-        """Derivatives of solid harmonics at unit vectors, (m, functions) each."""
-        return tuple(self._real(self._moved(_unit(a))) for a in range(3))
+    def _moved(self) -> list[ComplexArray]:
+        """Derivatives of the solid harmonics along each axis, as these are."""
+        return [_along(self._solid, a) for a in range(3)]
 
-    def slope(self, axis: int) -> FloatArray:
-        """Return the derivative along an axis, (m, functions)."""
+    @cached_property
+    def _plain(self) -> list[FloatArray]:
+        """The same at unit vectors, (m, functions) each."""
+        return [self._real(moved) for moved in self._moved]
+
+    @cached_property
+    def slopes(self) -> list[FloatArray]:
+        """The derivatives along each axis, (m, functions) each."""
         n = _members(self.degree)[0]
-        e = self._ways[:, axis, None]
-        return np.asarray((self._slopes[axis] - n * e * self.values) / self._far[:, None])
+        pairs = zip(self._plain, self._ways.T[:, :, None], strict=True)
+        return [(own - (n * e) * self.values) / self._far[:, None] for own, e in pairs]
 
     def bend(self, a: int, b: int) -> FloatArray:
         """Return the second derivative along two axes, (m, functions)."""
+        if (a, b) not in self._bends:
+            self._bends[a, b] = self._bend(a, b)
+        return self._bends[a, b]
+
+    @cached_property
+    def _bends(self) -> dict[tuple[int, int], FloatArray]:
+        return {}
+
+    def _bend(self, a: int, b: int) -> FloatArray:
         n = _members(self.degree)[0]
         first, second = self._ways[:, a, None], self._ways[:, b, None]
-        order = tuple(int(i == a) + int(i == b) for i in range(3))
-        found = self._real(self._moved((order[0], order[1], order[2])))
-        found -= n * (first * self._slopes[b] + second * self._slopes[a])
-        found += n * ((n + 2) * first * second - float(a == b)) * self.values
+        found = self._real(_along(self._moved[a], b))
+        found -= n * (first * self._plain[b] + second * self._plain[a])
+        found += n * ((n + 2) * (first * second) - float(a == b)) * self.values
         return np.asarray(found / self._far[:, None] ** 2)
-
-
-def _unit(axis: int) -> tuple[int, int, int]:
-    return int(axis == 0), int(axis == 1), int(axis == 2)
 
 
 def _along(table: ComplexArray, axis: int) -> ComplexArray:

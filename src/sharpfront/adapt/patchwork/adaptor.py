@@ -20,6 +20,7 @@ from sharpfront.adapt.patchwork.certify import MEANING, Certifier
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.faded import holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import grown_layers, layer_tails, richer_layers
 from sharpfront.adapt.patchwork.near import carried
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.state import (
@@ -60,6 +61,7 @@ from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
+from sharpfront.place.strips.layered import layers_along
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
@@ -104,8 +106,8 @@ class Patches:
     max_kernels: int = 60_000
     leastsquares: Tree = field(default_factory=Tree)
 
-    def start(self, problem: Problem, tol: float, seed: int) -> PatchState:
-        """Return the state before the first solve."""
+    def start(self, problem: Problem, tol: float, seed: int, layered: bool = True) -> PatchState:
+        """Return the state before the first solve, with functions of layers or with shells."""
         Budget(self.max_kernels)
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
@@ -122,7 +124,9 @@ class Patches:
         if tiling is plain:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)
-        tiling = collared(problem, tiling, SETTINGS, tol)
+        layers = layers_along(problem, tiling, SETTINGS, tol) if layered else ()
+        if not layers:
+            tiling = collared(problem, tiling, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
@@ -136,7 +140,7 @@ class Patches:
         )
         refuse_gaps(problem.domain, [cell.patch for cell in cells])
         corners = Wedges(problem, tiling, tol)
-        rows = PatchRows(problem, seed, corners.at_first)
+        rows = PatchRows(problem, seed, (*corners.at_first, *layers))
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
@@ -161,6 +165,7 @@ class Patches:
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
+        short &= all(max(t.along, t.across) <= aim for t in layer_tails(approximation, scales))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
             certificate = carried(state, tails, self.leastsquares)
@@ -215,12 +220,14 @@ class Patches:
             return replace(state, finished=told)
         # Of plates cuts find less than functions do: 6e-7 was left with them of a sector under
         # tension, 0.15 with 6000 functions without.
-        tried = state.rows.functions and state.rows.is_simple
+        tried = state.fitted and state.rows.is_simple
         # Where estimates rise with them they are no help either: with a source infinite on a side
         # functions of its corners ended far from it, and without them it takes 2200 functions.
         worse = state.idle >= PATIENCE - 1 or found.certificate.moved
         if tried and worse and not state.final:
             return state.beyond_functions(assessment.tails)
+        if state.layers and (state.final or state.idle >= PATIENCE):
+            return self._with_shells(state)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return given_up(state, self._allowance(state))
         certificate = assessment.certificate
@@ -269,17 +276,33 @@ class Patches:
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)
-        cells = self._cells_for(state, tails, assessment.mode, aim)
+        layers = grown_layers(approximation, scales_of(approximation, state), aim)
+        if layers is None:
+            return self._with_shells(state)
+        grew, short = layers != state.layers, not np.any(tails.tail > aim)
+        cells = self._cells_for(state, tails, assessment.mode, aim, grew)
+        if state.layers and (grew or short):
+            functions = (*state.fitted, *layers)
+            functions = functions if grew else richer_layers(functions)
+            state = replace(state, rows=state.rows.with_functions(functions))
         return self._within(state, cells, aim, assessment.certificate is not None)
 
+    def _with_shells(self, state: PatchState) -> PatchState:
+        """Return a start with shells where layers have functions that did not do."""
+        fresh = self.start(state.problem, state.tol, state.seed, layered=False)
+        return replace(fresh, best=state.best, tried=state.tried)
+
     def _cells_for(
-        self, state: PatchState, tails: Tails, mode: SoftMode | None, aim: float
+        self, state: PatchState, tails: Tails, mode: SoftMode | None, aim: float, grew: bool
     ) -> list[Cell]:
-        """Return finer or richer cells, for less of the softest mode if else they are too many."""
+        """Return finer or richer cells, for less of the softest mode if else they are too many.
+
+        They need not be richer where layers have more functions.
+        """
         cells: list[Cell] = []
         for looser in LOOSER if state.soft and mode else (1.0,):
             cells, changed = self.finer(state, _counted(state, tails, mode, aim / looser), aim)
-            cells = cells if changed else richer(cells)
+            cells = cells if changed or grew else richer(cells)
             if not self._too_many(state, cells):
                 break
         return cells

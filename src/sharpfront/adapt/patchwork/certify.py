@@ -31,6 +31,7 @@ from sharpfront.adapt.patchwork.compared import (
 )
 from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import changes_in_layers, richer_layers, split_layers
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.vertices import (
     SMALLER,
@@ -173,7 +174,12 @@ class Certifier:
             grown = self._grown(telling, max(grown, self._noise(probe, away)), away)
         richer_own, reweighed = compared_values(more), compared_values(other)
         steps = [np.abs(own - richer_own), np.abs(richer_own - reweighed)]
-        change, norm = (_largest(gaps[:, away], scales) for gaps in steps)
+        change, norm = (
+            max(_largest(gaps[:, away], scales), within)
+            for gaps, within in zip(
+                steps, changes_in_layers((approximation, more, other), scales), strict=True
+            )
+        )
         cut = 0.0
         if norm > NEGLIGIBLE * tol:
             cut = self._at_vertices(cells, _Change(approximation, self.rows.unknowns, scales))
@@ -188,7 +194,7 @@ class Certifier:
         either = np.where(away, np.max([(gaps / sizes).max(axis=0) for gaps in steps], axis=0), 0.0)
         changes = either.reshape(len(cells), -1).max(axis=1)
         corners = CornerChanges.of(cells, changes, tails, self.tiling.corners, tol)
-        fitted = bool(self.rows.functions) and self.rows.problem.domain.dimension == 3
+        fitted = bool(split_layers(self.rows.functions)[0]) and self.rows.problem.domain.dimension == 3
         return Certificate(*looks, corners, blind=self._blind, fitted=fitted)
 
     @property
@@ -288,14 +294,21 @@ class Certifier:
             grown = max(grown, self._noise(self._solved(patches, 1.0)[1], away))
         return grown
 
+    @cached_property
+    def _richer_rows(self) -> PatchRows:
+        """The rows with more functions of layers, if there are any."""
+        functions = richer_layers(self.rows.functions)
+        return self.rows if functions == self.rows.functions else self.rows.with_functions(functions)
+
     def _solved(
         self, patches: Sequence[Patch], heavier: float
     ) -> tuple[Approximation, Approximation]:
         """Return the solution on patches, and the answer to the probe."""
-        system = patch_system(self.rows, self.tiling, patches, heavier)
+        rows = self._richer_rows
+        system = patch_system(rows, self.tiling, patches, heavier)
         _, found = self.method.factor(system)
         weights = system.weights(found)
-        basis = PatchworkBasis(tuple(patches), shared=self.rows.functions)
+        basis = PatchworkBasis(tuple(patches), shared=rows.functions)
         bases = dict.fromkeys(self.rows.unknowns, basis)
         coordinates = self.rows.problem.coordinates
         own, probe = (

@@ -11,9 +11,11 @@ from sharpfront.adapt.patchwork.certify import Certificate, distance
 from sharpfront.adapt.patchwork.compared import compared_away, compared_values, sizes_of
 from sharpfront.adapt.patchwork.faded import cut_at_faded, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import split_layers
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import count
+from sharpfront.bases.corner_functions import SharedFunctions, count
+from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
@@ -146,25 +148,35 @@ class PatchState:
         functions = wedges.at_first if self.rows.functions else ()
         return replace(self, wedges=wedges, rows=PatchRows(self.problem, self.seed, functions))
 
+    @property
+    def layers(self) -> tuple[LayerFunctions, ...]:
+        """The functions of layers."""
+        return split_layers(self.rows.functions)[1]
+
+    @property
+    def fitted(self) -> tuple[SharedFunctions, ...]:
+        """The functions of corners, edges and vertices."""
+        return split_layers(self.rows.functions)[0]
+
     def lacks_functions(self, assessment: PatchAssessment, aim: float) -> bool:
         """Tell whether functions of corners are to be tried: an estimate or weights ask for them.
 
         Not before a solution was found wanting without: most are smooth at right angles. In space
         those of edges through the whole domain may be there already.
         """
-        if self.rows.functions and self.problem.domain.dimension < 3:
+        if self.fitted and self.problem.domain.dimension < 3:
             return False
         slow = self.wedges.asked(self.cells, assessment.tails, aim)
         # Where there are some already, the second solve that is not enough asks for the others.
-        again = bool(self.rows.functions) and len(self.tried) > 1
+        again = bool(self.fitted) and len(self.tried) > 1
         asked = slow or again or assessment.certificate is not None
-        return asked and count(self.wedges.later) > count(self.rows.functions)
+        return asked and count(self.wedges.later) > count(self.fitted)
 
     @property
     def with_functions(self) -> PatchState:
         """The state with functions of corners."""
         functions = self.wedges.functions
-        rows = PatchRows(self.problem, self.seed, functions)
+        rows = self.rows.with_functions((*functions, *self.layers))
         return replace(self, rows=rows, cells=holding_faded(self.cells, functions, self.tol))
 
     def beyond_functions(self, tails: Tails) -> PatchState:
@@ -180,7 +192,7 @@ class PatchState:
     @property
     def without_functions(self) -> PatchState:
         """The state without them for good."""
-        rows, wedges = PatchRows(self.problem, self.seed, ()), replace(self.wedges, wanted=False)
+        rows, wedges = self.rows.with_functions(self.layers), replace(self.wedges, wanted=False)
         return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
 
     @property
