@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.special import eval_genlaguerre
 
 from sharpfront.arrays import FloatArray
@@ -31,6 +32,8 @@ LAYER = -2.0
 BESIDE, OUT_OF = 1e-6, 0.02
 # Points along the surface for every harmonic.
 OVERSAMPLED = 1.5
+# Places along each side of a shell next to which feet of points are looked for.
+PLACES = 12
 # Sets of points whose distances are kept.
 MOST_KEPT = 40
 
@@ -80,23 +83,53 @@ class Beside:
             self._last = key, SurfaceHarmonics(at, degree)
         return self._last[1]
 
+    @cached_property
+    def _places(self) -> tuple[cKDTree, Ints, FloatArray, float]:
+        """Places all over the surface: shells, positions there, (m, 3), and how far apart."""
+        at = [spread_along(shell, PLACES, np.zeros(1)) for shell in self.shells]
+        points = np.concatenate([s.points(x) for s, x in zip(self.shells, at, strict=True)])
+        whose, tree = np.repeat(np.arange(len(at)), [len(x) for x in at]), cKDTree(points)
+        return tree, whose, np.concatenate(at), float(tree.query(points, 4)[0].max())
+
+    @cached_property
+    def bend(self) -> float:
+        """The largest curvature of the surface."""
+        found = [_slopes(shell, spread_along(shell, 5, np.zeros(1)))[1] for shell in self.shells]
+        return float(np.linalg.norm(np.concatenate(found), 2, axis=(1, 2)).max())
+
     def _found(self, points: FloatArray) -> _Near:
-        least, whose = np.full(len(points), BESIDE), np.full(len(points), -1)
-        at = np.zeros_like(points)
-        for i, shell in enumerate(self.shells):
-            # On the surface itself normals say which shell a point is of, inside neighbours do.
-            own = shell.inverse(points)
-            out = np.maximum(-own, own - shell.size) / shell.size
-            out[:, 2] = np.where(own[:, 2] < 0.0, BESIDE / OUT_OF * out[:, 2], out[:, 2])
-            gap = out.max(axis=1)
-            better = gap < least
-            least[better], whose[better], at[better] = gap[better], i, own[better]
-        which = np.flatnonzero(whose >= 0)
+        at, out, whose = self._nearest(points)
+        # The foot of a point beside an edge may be in another shell than the place next to it.
+        lost = np.flatnonzero((out > BESIDE) & (out < np.inf))
+        for i, shell in enumerate(self.shells if len(lost) else ()):
+            own = shell.inverse(points[lost])
+            gap = _beyond(shell, own)
+            better = gap < out[lost]
+            here = lost[better]
+            out[here], whose[here], at[here] = gap[better], i, own[better]
+        which = np.flatnonzero(out <= BESIDE)
         slope, bend = np.zeros((len(which), 3)), np.zeros((len(which), 3, 3))
         for i in np.unique(whose[which]).tolist():
             here = np.flatnonzero(whose[which] == i)
             slope[here], bend[here] = _slopes(self.shells[i], at[which[here]])
         return _Near(which, at[which, 2], slope, bend)
+
+    def _nearest(self, points: FloatArray) -> tuple[FloatArray, FloatArray, Ints]:
+        """Return positions in the shells of the nearest places, how far out, and which shells.
+
+        Out is infinite for points that are deeper than shells are.
+        """
+        tree, owners, places, apart = self._places
+        gap, nearest = tree.query(points)
+        at, whose, out = places[nearest], owners[nearest], np.full(len(points), np.inf)
+        at[:, 2] = np.minimum(gap, self.shells[0].depth)
+        close = gap < self.shells[0].depth + apart
+        for i in np.unique(whose[close]).tolist():
+            here, shell = np.flatnonzero((whose == i) & close), self.shells[i]
+            at[here] = shell.found(points[here], at[here])
+            deep = at[here, 2] > (1.0 + OUT_OF) * shell.depth
+            out[here] = np.where(deep, np.inf, _beyond(shell, at[here]))
+        return at, out, whose
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +188,14 @@ class LayerFunctions:
         share = OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
         return self.sample(math.ceil(math.sqrt(share)), len(self.degrees) + 3)
 
+    @cached_property
+    def at_end(self) -> FloatArray:
+        """The functions at places where they end, (m, functions)."""
+        shells = self.beside.shells
+        ends = [spread_along(s, 3, np.array([(1.0 - BESIDE) * s.depth])) for s in shells]
+        at = np.concatenate([s.points(x) for s, x in zip(shells, ends, strict=True)])
+        return self.values(at, (0, 0, 0))
+
     def sample(self, along: int, across: int) -> FloatArray:
         """Return points all over the layer, so many along each side of a shell and across it."""
         t = _depths(across) * self.width
@@ -203,6 +244,13 @@ def _depths(count: int) -> FloatArray:
     """Return depths in widths at which a layer is looked at, the surface among them."""
     nodes, _ = np.polynomial.laguerre.laggauss(count)
     return np.concatenate([[0.0], 0.5 * nodes])
+
+
+def _beyond(shell: Shell, at: FloatArray) -> FloatArray:
+    """Return how far positions are out of a shell, in units of its size; less out of the solid."""
+    out = np.maximum(-at, at - shell.size) / shell.size
+    out[:, 2] = np.where(at[:, 2] < 0.0, BESIDE / OUT_OF * out[:, 2], out[:, 2])
+    return np.asarray(out.max(axis=1))
 
 
 def _slopes(shell: Shell, at: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -165,7 +165,7 @@ class Patches:
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
-        short &= all(max(t.along, t.across) <= aim for t in layer_tails(approximation, scales))
+        short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
             certificate = carried(state, tails, self.leastsquares)

@@ -19,8 +19,11 @@ from sharpfront.solution.approximation import Approximation
 
 # So many last degrees count as the tail: odd and even ones may differ.
 LAST = 2
-# No more degrees than this are added at once.
-STEP = 6
+# No more degrees along a layer and functions across it than this are added at once.
+STEPS = 6, 3
+# Where functions of a layer end errors are so many times what is left of these: 5 on a ball with a
+# layer of 0.057 of its radius.
+CUT_OFF = 6.0
 # Points along each side of a square of a surface and across its layer at which solutions are
 # compared.
 COMPARED = (5, 7)
@@ -51,7 +54,8 @@ class LayerTails:
     layer: LayerFunctions
     along: float
     across: float
-    rate: float  # at which weights fall from degree to degree, as a logarithm
+    rates: tuple[float, float]  # at which weights fall along and across, as logarithms
+    cut_off: float  # what the end of the functions makes of an error
 
     @classmethod
     def of(cls, layer: LayerFunctions, weights: FloatArray) -> LayerTails:
@@ -68,22 +72,32 @@ class LayerTails:
         # What lacks where there are few degrees of many functions across is more of these.
         half = (len(ends) + 1) // 2
         along, across = max(ends[:half]), max(*ends[half:], float(sizes[-1].max()), 0.0)
-        peak = int(np.argmax(sizes[0]))
-        fall = math.log(max(float(sizes[0, peak]), 1e-300) / max(along, 1e-300))
-        return cls(layer, along, across, fall / max(1, layer.degrees[0] - peak))
+        peak, most = int(np.argmax(sizes[0])), max(float(sizes.max()), 1e-300)
+        falls = [math.log(most / max(x, 1e-300)) for x in (along, across)]
+        steps = max(1, layer.degrees[0] - peak), max(1, len(ends) - 1)
+        rates = falls[0] / steps[0], falls[1] / steps[1]
+        left = CUT_OFF * float(np.abs(layer.at_end @ weights).max())
+        return cls(layer, along, across, rates, left)
+
+    @property
+    def rests(self) -> list[float]:
+        """What the weights to come add up to along and across, no more than the last ones."""
+        tails = zip((self.along, self.across), self.rates, strict=True)
+        return [x * min(1.0, 1.0 / math.expm1(max(rate, 1e-3))) for x, rate in tails]
 
     def grown(self, aim: float) -> LayerFunctions | None:
         """Return the layer with functions that bring weights to an aim; None if too many would."""
-        if max(self.along, self.across) <= aim:
+        if max(self.rests) <= aim:
             return self.layer
-        along, across = self.layer.degrees[0], len(self.layer.degrees)
-        if self.along > aim:
-            more = math.log(self.along / aim) / max(self.rate, 1e-3)
-            if along + more > STRIPS.most_along:
-                return None
-            along += min(STEP, max(1, math.ceil(more)))
-        if self.across > aim:
-            across += 1
+        more = [
+            math.ceil(math.log(max(1.0, x / aim)) / max(rate, 1e-3))
+            for x, rate in zip(self.rests, self.rates, strict=True)
+        ]
+        along = self.layer.degrees[0] + more[0]
+        if along > STRIPS.most_along:
+            return None
+        along, across = min(along, self.layer.degrees[0] + STEPS[0]), min(more[1], STEPS[1])
+        across += len(self.layer.degrees)
         return _with(self.layer, along, across)
 
 
@@ -109,11 +123,15 @@ def grown_layers(
 
 
 def changes_in_layers(solutions: Sequence[Approximation], scales: Sequence[float]) -> list[float]:
-    """Return the largest change from each solution to the next where layers have functions."""
-    layers = [own.layer for own in layer_tails(solutions[0], scales)]
-    if not layers:
+    """Return the largest change from each solution to the next where layers have functions.
+
+    And with the first what is cut off where these end, in all solutions alike.
+    """
+    found = layer_tails(solutions[0], scales)
+    if not found:
         return [0.0] * (len(solutions) - 1)
-    points = np.concatenate([own.sample(*COMPARED) for own in layers])
+    points = np.concatenate([own.layer.sample(*COMPARED) for own in found])
     values = [each.values(next(iter(each.bases)), points, (0, 0, 0)) for each in solutions]
     gaps = [float(np.abs(a - b).max()) / scales[0] for a, b in itertools.pairwise(values)]
+    gaps[0] += max(own.cut_off for own in found)
     return [gap if math.isfinite(gap) else math.inf for gap in gaps]

@@ -83,7 +83,7 @@ def _layer(
     width = 2.0 / (fastest + slowest)
     depth = min(STRIPS.within * room, NOTHING * width)
     beside = Beside([shell_of(square, depth) for square in squares])
-    across = 1 + math.ceil(math.log(tol) / math.log(min(STRIPS.bent, width / room)))
+    across = 1 + math.ceil(math.log(tol) / math.log(min(STRIPS.bent, width * beside.bend)))
     return [LayerFunctions(beside, width, joint_degrees(settings.functions(tol), across))]
 
 
