@@ -1,4 +1,4 @@
-"""Functions that a layer along a closed surface is made of: what decays, times what varies along it.
+"""Functions that a layer along a closed surface is made of.
 
 Beside a surface a solution of -w^2 lap u + u = f and the like is a smooth function and e^(-d/w)
 times another smooth one, d the distance from the surface. These are e^-t L_k(2 t), t = d/w and L_k
@@ -89,13 +89,13 @@ class Beside:
         at = [spread_along(shell, PLACES, np.zeros(1)) for shell in self.shells]
         points = np.concatenate([s.points(x) for s, x in zip(self.shells, at, strict=True)])
         whose, tree = np.repeat(np.arange(len(at)), [len(x) for x in at]), cKDTree(points)
-        return tree, whose, np.concatenate(at), float(tree.query(points, 4)[0].max())
+        return tree, whose, np.concatenate(at), float(np.max(tree.query(points, 4)[0]))
 
     @cached_property
     def bend(self) -> float:
         """The largest curvature of the surface."""
         found = [_slopes(shell, spread_along(shell, 5, np.zeros(1)))[1] for shell in self.shells]
-        return float(np.linalg.norm(np.concatenate(found), 2, axis=(1, 2)).max())
+        return max(float(np.linalg.norm(one, 2)) for one in np.concatenate(found))
 
     def _found(self, points: FloatArray) -> _Near:
         at, out, whose = self._nearest(points)
@@ -258,7 +258,9 @@ def _slopes(shell: Shell, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     taylor = shell.taylor(at)
     inverse = np.linalg.inv(jacobian(taylor))
     bend = sum(taylor[key][:, :, None] * inverse[:, a, None] for a, key in enumerate(_TURNS))
-    return inverse[:, 2], np.asarray(0.5 * (bend + np.swapaxes(bend, 1, 2)))
+    return np.asarray(inverse[:, 2], dtype=float), np.asarray(
+        0.5 * (bend + np.swapaxes(bend, 1, 2))
+    )
 
 
 # How normals turn along a shell, in its derivatives: they are those along its depth, but for signs.

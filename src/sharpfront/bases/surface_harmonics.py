@@ -29,7 +29,7 @@ class SurfaceHarmonics:
 
     @cached_property
     def _far(self) -> FloatArray:
-        return np.linalg.norm(self.at, axis=1)
+        return np.asarray(np.linalg.norm(self.at, axis=1), dtype=float)
 
     @cached_property
     def _ways(self) -> FloatArray:
@@ -49,8 +49,8 @@ class SurfaceHarmonics:
             lower = out[k - 2, 2 : 2 + k] if k > 1 else 0.0
             rising = (2 * k - 1) * z * out[k - 1, 2 : 2 + k]
             out[k, 2 : 2 + k] = (rising - lower) / ((k + m) * (k - m))
-        for m in range(1, min(n, 2) + 1):
-            out[:, 2 - m] = (-1) ** m * out[:, 2 + m].conj()
+        for order in range(1, min(n, 2) + 1):
+            out[:, 2 - order] = (-1) ** order * out[:, 2 + order].conj()
         return out
 
     def _real(self, table: ComplexArray) -> FloatArray:

@@ -121,7 +121,7 @@ class EquationRows:
         return patch.chart is None and len(self.measure.in_layers(patch)) > 0
 
     def _points(self, patch: Patch) -> FloatArray:
-        """Return the points of rows on a patch that the boundary cuts, or with a part of a layer."""
+        """Return the points of rows on a patch that the boundary cuts or layers touch."""
         cut = patch.cut is not None
         own = patch.inner_points() if cut else patch.gauss_points(patch.row_points)[0]
         return np.concatenate([own, self.measure.in_layers(patch)])

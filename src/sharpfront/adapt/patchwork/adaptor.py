@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,7 +26,6 @@ from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
-    ended,
     is_moving,
     longest_tail,
     noted,
@@ -38,6 +37,7 @@ from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.verdicts import (
     contradicted,
+    ended,
     given_up,
     trusted,
     unseen,
@@ -55,8 +55,8 @@ from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
-from sharpfront.place.patches.settings import SETTINGS, PatchSettings
-from sharpfront.place.patches.start import cut_along_edges, first_cells
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
@@ -84,9 +84,6 @@ PATIENCE = 3
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
 FEWEST = 6
-# Where sources alone take more functions than allowed, first patches are those of a looser
-# tolerance, down to this one.
-LOOSEST = 0.1
 # Where cells for the softest mode are too many, its weights are left so many times longer.
 LOOSER = (1.0, 10.0, 100.0)
 
@@ -131,7 +128,7 @@ class Patches:
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
         cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks)
-        for settings, asked in _poorer(first, tol):
+        for settings, asked in poorer(first, tol, FEWEST):
             if functions_of(cells) <= most:
                 break
             cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
@@ -351,13 +348,3 @@ class Patches:
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
     """Return the tails that decide: the solution's, and the softest mode's if that matters."""
     return mode.added(tails, aim) if state.soft and mode is not None and mode.grows else tails
-
-
-def _poorer(settings: PatchSettings, tol: float) -> Iterator[tuple[PatchSettings, float]]:
-    """Yield settings with ever fewer functions to begin with, then ever looser tolerances."""
-    while settings.functions(tol) > FEWEST:
-        settings = replace(settings, base=settings.base - 1)
-        yield settings, tol
-    while tol < LOOSEST:
-        tol = 10.0 * tol
-        yield replace(settings, base=settings.base + FEWEST - settings.functions(tol)), tol

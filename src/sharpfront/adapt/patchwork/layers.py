@@ -38,7 +38,7 @@ def split_layers(
 
 
 def richer_layers(functions: Sequence[SharedFunctions]) -> tuple[SharedFunctions, ...]:
-    """Return functions, those of layers with two degrees more along them and one function across."""
+    """Return functions, those of layers with two degrees more along and one function across."""
     others, layers = split_layers(functions)
     return (*others, *(_with(own, own.degrees[0] + 2, len(own.degrees) + 1) for own in layers))
 
@@ -60,10 +60,10 @@ class LayerTails:
     @classmethod
     def of(cls, layer: LayerFunctions, weights: FloatArray) -> LayerTails:
         """Return those of a layer with weights in units of the solution, (functions,)."""
-        degree, across = layer.owners
+        degree, number = layer.owners
         # At most so much is at a point of all harmonics of a degree.
         sizes = np.zeros((len(layer.degrees), layer.degrees[0] + 1))
-        np.add.at(sizes, (across, degree), weights**2)
+        np.add.at(sizes, (number, degree), weights**2)
         sizes = np.sqrt(sizes * (2.0 * np.arange(sizes.shape[1]) + 1.0))
         ends = [
             float(own[max(0, n + 1 - LAST) : n + 1].max())

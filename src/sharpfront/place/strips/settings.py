@@ -17,10 +17,10 @@ class StripSettings:
     # Points at a depth are as far from a surface as this share of it, where normals do not meet.
     clear: float = 0.98
     # Functions of a layer end at this share of how far normals do not meet, if that leaves e^-left
-    # of the tolerance. Across a layer weights fall by its width in units of the radius of curvature,
-    # or by `bent` at the least.
+    # of the tolerance: with e^-2 errors were 0.08 of it. Across a layer weights fall by its width
+    # in units of radii of curvature, or by `bent` at the least.
     within: float = 0.95
-    left: float = 4.0
+    left: float = 2.0
     bent: float = 0.2
     # Harmonics have no higher degree than this: shells take over.
     most_along: int = 24
