@@ -215,8 +215,15 @@ class Measure:
 
     def in_layers(self, patch: Patch) -> FloatArray:
         """Return points of a patch in layers that have functions: rows see these there, (m, d)."""
+        if not len(self._in_layers):
+            return self._in_layers
         inside = np.all((self._in_layers >= patch.low) & (self._in_layers <= patch.high), axis=1)
         return np.asarray(self._in_layers[inside])
+
+    @property
+    def layered(self) -> bool:
+        """Whether some functions are those of layers."""
+        return any(isinstance(f, LayerFunctions) for f in self.functions)
 
     @cached_property
     def _in_layers(self) -> FloatArray:

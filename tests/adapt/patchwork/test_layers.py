@@ -100,7 +100,7 @@ def varying(width, robin):
 
 
 @pytest.mark.parametrize(("width", "robin"), [(1e-2, False), (1e-3, True)])
-def test_a_layer_that_varies_along_a_ball(width, robin):
+def test_a_layer_that_varies_along_a_ball(width, robin, tmp_path):
     problem, exact = varying(width, robin)
     solution = sf.solve(problem, tol=1e-3)
     rng = np.random.default_rng(1)
@@ -113,3 +113,5 @@ def test_a_layer_that_varies_along_a_ball(width, robin):
     assert error < 1e-3 * np.exp(0.9)
     assert solution.error_estimate > 0.3 * error / np.exp(0.9)
     assert solution.kernels < 500
+    again = sf.load(solution.save(tmp_path / "ball.npz"))
+    np.testing.assert_allclose(again(*points.T), solution(*points.T), atol=1e-12)
