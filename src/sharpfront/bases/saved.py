@@ -12,9 +12,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, restored
 from sharpfront.bases.edge_functions import restored_edge
 from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.lattice import Sides
 from sharpfront.bases.layer_functions import LAYER, restored_layer
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.sides import Sides
 from sharpfront.bases.vertex_functions import restored_vertex
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Shell, Strip
 
