@@ -35,6 +35,8 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
     overwrite
         Whether it may.
     """
+    if not len(matrix):
+        return matrix, np.zeros(0)
     room = PANEL * max(1, matrix.shape[1])
     factored = lapack("geqrf", matrix) if np.iscomplexobj(matrix) else dgeqrf
     raw, tau, _, info = factored(matrix, lwork=room, overwrite_a=overwrite)
@@ -63,9 +65,14 @@ class Reflection:
     """A QR factorisation, real or complex, whose Q is never formed: cheap to make and to apply."""
 
     def __init__(self, matrix: FloatArray, *, overwrite: bool = False) -> None:
-        # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
-        matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
         self._keep(*reflected(matrix, overwrite=overwrite))
+
+    @classmethod
+    def of(cls, raw: FloatArray, tau: FloatArray) -> Reflection:
+        """Return what `reflected` has found."""
+        found = object.__new__(cls)
+        found._keep(raw, tau)
+        return found
 
     def _keep(self, raw: FloatArray, tau: FloatArray) -> None:
         self._raw, self._tau = raw, tau
@@ -78,16 +85,18 @@ class Reflection:
         return np.triu(self.packed)
 
     def rotated(self, values: FloatArray) -> FloatArray:
-        """Return Q* values, (m, k), of values (at most m, k) above zeros."""
+        """Return Q* values, (m, k), of values (m, k); fewer stand above zeros."""
         return self._applied(values, turned=True)
 
     def unrotated(self, values: FloatArray) -> FloatArray:
-        """Return Q values, (m, k), of values (at most m, k) above zeros."""
+        """Return Q values, (m, k), of the first m values; fewer stand above zeros."""
         return self._applied(values, turned=False)
 
     def _applied(self, values: FloatArray, *, turned: bool) -> FloatArray:
         padded = np.zeros((len(self._raw), values.shape[1]), dtype=self._raw.dtype, order="F")
-        padded[: len(values)] = values
+        padded[: len(values)] = values[: len(padded)]
+        if not len(self._tau):
+            return padded
         tall, room = self._raw[:, : len(self._tau)], 2 * PANEL * max(1, values.shape[1])
         multiply, how = (dormqr, "T")
         if np.iscomplexobj(tall):

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 _BUTTON = '<button type="button" class="theme" id="theme" hidden>Dark</button>'
 # The browser itself sees to it that nothing is fetched from elsewhere.
@@ -126,11 +128,11 @@ class HtmlPage:
             f"<tbody>{lines}</tbody></table></div>"
         )
 
-    def figure(self, svg: bytes, caption: str, description: str) -> None:
-        """Write a figure; the SVG becomes part of the page."""
+    def figure(self, svg: bytes, caption: str, description: str = "") -> None:
+        """Write a figure that becomes part of the page; its caption describes it unless told."""
         data = base64.b64encode(svg).decode("ascii")
         self._parts.append(
-            f'<figure><img alt="{html.escape(description)}" '
+            f'<figure><img alt="{html.escape(description or caption)}" '
             f'src="data:image/svg+xml;base64,{data}">'
             f"<figcaption>{inline(caption)}</figcaption></figure>"
         )
@@ -155,6 +157,13 @@ class HtmlPage:
             f"<body>\n<main>\n{_BUTTON}\n<h1>{inline(self.title)}</h1>\n{self.body()}\n</main>\n"
             f"<script>{script}</script>\n</body>\n</html>\n"
         )
+
+
+def svg_of(figure: Any) -> bytes:
+    """Return a figure of matplotlib as SVG, the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def inline(words: str) -> str:

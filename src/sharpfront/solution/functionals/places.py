@@ -49,6 +49,12 @@ def line_edges(approximation: Approximation, domain: Domain, t: float | None) ->
     return np.asarray(np.unique(np.append(places[far], high)))
 
 
+def subdivided(edges: FloatArray, count: int) -> FloatArray:
+    """Return edges (n + 1,) with the way from each to the next in so many steps, (n count + 1,)."""
+    share = np.arange(count) / count
+    return np.append((edges[:-1, None] + np.diff(edges)[:, None] * share).ravel(), edges[-1])
+
+
 def moments_of(approximation: Approximation, span: tuple[float, float]) -> FloatArray:
     """Return the ends of all steps in time, (n + 1,)."""
     basis: Any = next(iter(approximation.bases.values()))
