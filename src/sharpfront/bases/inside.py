@@ -17,8 +17,8 @@ from sharpfront.geometry import BoundaryPoints
 # Points along an axis at first, in the plane and in space, beyond which they become this factor
 # denser, up to so many.
 FIRST, DENSER, MOST = {2: 12, 3: 8}, 1.3, {2: 300, 3: 120}
-# Where less than this share of them lies inside, a slanted strip perhaps, along whose middle all may
-# stand, points are spread evenly instead, out of so many at most.
+# Where less than this share of them lies inside, a slanted strip perhaps, along whose middle all
+# may stand, points are spread evenly instead, out of so many at most.
 THIN, CANDIDATES = 0.1, {2: 600_000, 3: 2_000_000}
 # Combinations of functions that are smaller than this inside are rounding.
 RANK = 1e-12

@@ -50,8 +50,8 @@ def left_open(problem: Problem) -> Outcome | None:
         return None
     given = ", ".join(f"{count} on {part}" for part, count in short.items())
     detail = (
-        f"Equations that are elliptic and of order {order} together need {order // 2} conditions on "
-        f"each part of the boundary; given were {given}."
+        f"Equations that are elliptic and of order {order} together need {order // 2} conditions "
+        f"on each part of the boundary; given were {given}."
     )
     return Outcome(OutcomeKind.ILL_POSED, detail)
 

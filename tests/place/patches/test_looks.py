@@ -75,7 +75,7 @@ def test_parts_of_a_box_that_holds_all_data_are_not_looked_at(width, held):
 
 
 def test_places_in_tiny_boxes_are_inside():
-    """At the corner (0.3, 0.4) of patches a source r^-1.5 was asked for, which is infinite there."""
+    """At the corner (0.3, 0.4) of patches a source was asked for that is infinite there."""
     high = np.array([[0.3, 0.4]])
     low = high - np.array([[2.8e-10, 3.7e-10]])
     places = watched(low, high)[0]
