@@ -19,7 +19,7 @@ from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined,
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, end_rates
-from sharpfront.evolve.stages import guessed, lateness, solved_stages
+from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
 from sharpfront.evolve.weaker import difference, followed
@@ -80,7 +80,7 @@ def _step(run: Run, state: State) -> Taken:
         if len(nodes) != len(state.frame.nodes):
             state = placed(run, state, allowed(run, nodes))
         tried = _tried(run, state, dt)
-        iterations += tried.iterations
+        iterations += tried.solved.iterations
         if isinstance(tried, _Refused):
             state = replace(state, dt=tried.dt, careful=tried.careful)
             continue
@@ -107,7 +107,7 @@ def _step(run: Run, state: State) -> Taken:
 
 def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float] | None:
     """Return the weaker run after a step, and how far off the step is; None where it fails."""
-    weak = followed(run, tried.step, state, tried.unit)
+    weak = followed(run, tried.step, state, tried.unit, tried.solved.contraction)
     if weak is None:
         return None
     at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
@@ -129,21 +129,21 @@ def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
     if worst * dt > 1.0 - run.settings.shrink:
         dt = (1.0 - run.settings.shrink) / worst
     frame = state.frame.moving(v)
-    step = Step(run.discrete, frame, state.t, dt, guessed(state, dt))
+    step = Step(run.discrete, frame, state.t, dt, guessed(state, frame, dt))
     unit = state.unit
     if unit is None:
         unit = measured(run, state.frame, state.values, state.scale, state.t)[0]
     unit = nodal(run, unit)
     solved = solved_stages(step, state.scale, unit, run.newton)
     if solved.factors is None:
-        return _Refused(CUT * dt, CAREFUL, solved.iterations)
+        return _Refused(CUT * dt, CAREFUL, solved)
     late = lateness(run, step, state, solved, unit)
     if late > 1.0:
         # What this very step left is all that counts: it is not foreseen once more.
         factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
-        return _Refused(dt * factor, state.careful, solved.iterations)
+        return _Refused(dt * factor, state.careful, solved)
     after, rough = _after(run, state, step, late)
-    return _Stands(step, unit, after, rough, solved.iterations)
+    return _Stands(step, unit, after, rough, solved)
 
 
 def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, FloatArray]:
@@ -186,7 +186,7 @@ class _Refused(NamedTuple):
 
     dt: float
     careful: int
-    iterations: int
+    solved: Solved
 
 
 class _Stands(NamedTuple):
@@ -197,4 +197,4 @@ class _Stands(NamedTuple):
     # The strict run after it, and how rough that is.
     after: State
     rough: FloatArray
-    iterations: int
+    solved: Solved
