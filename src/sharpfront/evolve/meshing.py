@@ -92,7 +92,7 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
         frame = run.mesher.frame(nodes)
         return replace(state, frame=frame, rates=first_rates(run.discrete, frame, values, state.t))
     (stages, dt), frame = state.before, run.mesher.frame(nodes, old.velocity(nodes))
-    before = (old.carried(frame, (all_nodes() - 1.0) * dt, stages), dt)
+    before = (old.carried(frame, (all_nodes(len(stages) - 1) - 1.0) * dt, stages), dt)
     return replace(state, frame=frame, rates=end_rates(*before), before=before)
 
 

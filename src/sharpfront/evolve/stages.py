@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, interpolation, left_out, stage_nodes
+from sharpfront.bases.radau import interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.unseen import unseen
@@ -83,23 +83,23 @@ def solved_stages(
     return Solved(None, ITERATIONS, residual[0])
 
 
-def guessed(state: State, frame: Frame, dt: float) -> FloatArray:
-    """Return the state and the stages after it, in a frame, as the last step's polynomials go on."""
-    values = np.empty((STAGES + 1, *state.values.shape))
+def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
+    """Return the state and stages after it in a frame, as the last step's polynomials go on."""
+    values, nodes = np.empty((stages + 1, *state.values.shape)), stage_nodes(stages)
     values[0] = state.values
     if state.before is None:
         values[1:] = state.values
         return values
     before, last = state.before
-    ahead = interpolation(1.0 + stage_nodes() * (dt / last))
+    ahead = interpolation(1.0 + nodes * (dt / last), len(before) - 1)
     # Between the steps the state may have been put on another mesh.
     ahead[:, -1] -= 1.0
-    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(STAGES, -1))
+    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(stages, -1))
     values[1:] += state.values
     apart = np.abs(frame.velocities - state.frame.velocities).max()
     if dt * apart > PARTED * state.frame.lengths[0].min():
         # The last step's nodes went otherwise.
-        values[1:] = state.frame.carried(frame, stage_nodes() * dt, values[1:])
+        values[1:] = state.frame.carried(frame, nodes * dt, values[1:])
     return values
 
 

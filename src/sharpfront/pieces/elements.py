@@ -115,7 +115,7 @@ class Reference:
     def spread(self) -> tuple[FloatArray, FloatArray]:
         """As many positions as functions, (size,), and from values there to coefficients."""
         s = 0.5 * (1.0 - np.cos(np.pi * (np.arange(self.size) + 0.5) / self.size))
-        return s, np.linalg.inv(self.table(s, 0))
+        return s, np.asarray(np.linalg.inv(self.table(s, 0)), dtype=float)
 
     @cached_property
     def tail(self) -> FloatArray:
