@@ -6,6 +6,7 @@ the last of which is s = 1; there are STAGES of them unless it is said otherwise
 
 from __future__ import annotations
 
+import math
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -86,12 +87,16 @@ def left_out(values: FloatArray) -> float:
     """Return what polynomials through values at all nodes, (stages + 1, ...), leave out at most.
 
     It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
-    is seen in the last two that are there.
+    is seen in the last four that are there: about a moment at which something turns every other one
+    vanishes.
     """
-    last = np.abs(legendre(len(values) - 1)[-2:] @ values.reshape(len(values), -1))
-    before, final = (float(part) for part in last.max(axis=1, initial=0.0))
-    fall = min(max(final / max(before, 1e-300), LEAST_FALL), MOST_FALL)
-    return final * fall / (1.0 - fall)
+    found = np.abs(legendre(len(values) - 1)[-4:] @ values.reshape(len(values), -1))
+    fourth, third, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
+    square = max(last, second) / max(third, fourth, 1e-300)
+    last = max(last, second * min(square, MOST_FALL))
+    fall = min(last / max(second, 1e-300), math.sqrt(square))
+    fall = min(max(fall, LEAST_FALL), MOST_FALL)
+    return last * fall / (1.0 - fall)
 
 
 @cache

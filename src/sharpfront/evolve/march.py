@@ -118,7 +118,8 @@ def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float
         assert state.weak is not None
         held = [name in run.system.constrained for name in run.system.names]
         apart = np.maximum(apart, np.where(held, 0.0, difference(state, state.weak)))
-    return weak, between + run.counts * float(apart[stated].max())
+    # What Newton's method leaves both runs may have alike.
+    return weak, between + tried.solved.left + run.counts * float(apart[stated].max())
 
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:

@@ -35,6 +35,7 @@ class Solved(NamedTuple):
     start: FloatArray  # what the embedded formula leaves at the beginning, (size,)
     # How many times smaller the second change was than the first; infinite if there was none.
     contraction: float = np.inf
+    left: float = np.inf  # what changes to come are taken to add up to, in units
 
 
 def solved_stages(
@@ -73,9 +74,10 @@ def solved_stages(
         else:
             q = size / last
             contraction = q if i == 1 else contraction
-        if size < small or (q < 1 and size * q / (1 - q) < small):
+        left = size * q / (1 - q) if q < 0.5 else size
+        if min(left, size) < small:
             mixer.mix()
-            return Solved(factors, i + 1, residual[0], contraction)
+            return Solved(factors, i + 1, residual[0], contraction, left)
         if i > 1 and (q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small):
             return Solved(None, i + 1, residual[0])
         mixer.mix()
