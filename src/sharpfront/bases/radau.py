@@ -87,15 +87,15 @@ def left_out(values: FloatArray) -> float:
     """Return what polynomials through values at all nodes, (stages + 1, ...), leave out at most.
 
     It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
-    is seen in the last four that are there: about a moment at which something turns every other one
-    vanishes.
+    is seen in the last two that are there. About a moment at which something turns every other one
+    vanishes: where the last does not fall, it is compared with the second before it.
     """
-    found = np.abs(legendre(len(values) - 1)[-4:] @ values.reshape(len(values), -1))
-    fourth, third, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
-    square = max(last, second) / max(third, fourth, 1e-300)
-    last = max(last, second * min(square, MOST_FALL))
-    fall = min(last / max(second, 1e-300), math.sqrt(square))
-    fall = min(max(fall, LEAST_FALL), MOST_FALL)
+    found = np.abs(legendre(len(values) - 1)[-3:] @ values.reshape(len(values), -1))
+    first, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
+    fall = last / max(second, 1e-300)
+    if fall > MOST_FALL:
+        fall = min(math.sqrt(last / max(first, 1e-300)), MOST_FALL)
+    fall = max(fall, LEAST_FALL)
     return last * fall / (1.0 - fall)
 
 

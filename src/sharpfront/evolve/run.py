@@ -100,9 +100,10 @@ class Run:
 
     @cached_property
     def stages(self) -> int:
-        """Those of each step."""
+        """Those of each step; where rates jump with an unknown more of them gain nothing."""
         own = self.settings
-        return own.stages if self.tol > own.from_then else own.more_stages
+        few = self.tol > own.from_then or self.counts > 1.0
+        return own.stages if few else own.more_stages
 
     @cached_property
     def in_space(self) -> float:
