@@ -100,9 +100,14 @@ class Run:
 
     @cached_property
     def stages(self) -> int:
-        """Those of each step; where rates jump with an unknown more of them gain nothing."""
-        own = self.settings
-        few = self.tol > own.from_then or self.counts > 1.0
+        """Those of each step.
+
+        More of them gain nothing where rates jump with an unknown, nor where nothing damps errors,
+        which go about as noise: in waves, and if the highest derivative along x is of odd order.
+        """
+        own, system = self.settings, self.system
+        waves = len(system.names) > self.stated or system.order % 2 == 1
+        few = self.tol > own.from_then or self.counts > 1.0 or waves
         return own.stages if few else own.more_stages
 
     @cached_property
