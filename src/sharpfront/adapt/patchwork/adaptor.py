@@ -235,7 +235,8 @@ class Patches:
             return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
-        if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):
+        counted = _counted(state, assessment.tails, assessment.mode, state.aim)
+        if not state.idle and np.any(counted.tail > state.aim):
             # What the weights to come add up to was small enough, the last weights were not yet.
             return self._next(state, assessment, state.aim)
         lower = SETTINGS.lowered * tol / assessment.reached

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.certify import Certificate, distance
 from sharpfront.adapt.patchwork.compared import compared_away, compared_values, sizes_of
-from sharpfront.adapt.patchwork.faded import cut_at_faded, holding_faded
+from sharpfront.adapt.patchwork.faded import cut_at_functions, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
@@ -170,10 +170,10 @@ class PatchState:
     def beyond_functions(self, tails: Tails) -> PatchState:
         """Return the state where estimates do not fall with them.
 
-        Where they fade patches are cut once for what they leave; else there are none for good.
+        Patches are cut once for what they leave; after that there are none for good.
         """
         longest = tails.tail.max(axis=1).tolist()
-        if cells := cut_at_faded(self.cells, self.rows.functions, longest):
+        if cells := cut_at_functions(self.cells, self.rows.functions, longest):
             return replace(self, cells=tuple(balanced(cells, self.tiling.periods)), idle=0)
         return self.without_functions
 

@@ -7,13 +7,21 @@ alike, ever longer and thinner, and what is singular at the corner would be fitt
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.place.patches.cuts import Cell, Flags, Touch, cut_as_deep, parts_of, touching
+from sharpfront.place.patches.cuts import (
+    Cell,
+    Counts,
+    Flags,
+    Touch,
+    cut_as_deep,
+    parts_of,
+    touching,
+)
 from sharpfront.place.patches.settings import SETTINGS
 
 
@@ -36,20 +44,43 @@ def evened_around(
     return now
 
 
+def halved_between(cells: Sequence[Cell], corners: FloatArray) -> list[Cell]:
+    """Return cells, those at two corners (k, 2) or more halved until each has one."""
+    now = list(cells)
+    while between := _between(touching(now, corners)):
+        out: list[Cell] = []
+        for i, cell in enumerate(now):
+            counts = np.array(cell.patch.functions)
+            out += _halves(cell, between[i], counts) if i in between else [cell]
+        now = out
+    return now
+
+
+def _between(touched: Mapping[int, Sequence[Touch]]) -> dict[int, Flags]:
+    """Return the cells with corners at both their ends along some axes, and these axes."""
+    ends = {i: np.array([touch.ends for touch in own]) for i, own in touched.items()}
+    both = {i: np.ptp(own, axis=0) > 0 for i, own in ends.items()}
+    return {i: axes for i, axes in both.items() if axes.any()}
+
+
+def _halves(cell: Cell, axes: Flags, functions: Counts) -> list[Cell]:
+    tail = cell.tail if math.isfinite(cell.tail) else 1.0
+    return parts_of(cell, axes, functions, tail, np.full((len(axes), 2), np.inf))
+
+
 @dataclass(frozen=True, eq=False)
 class _Uneven:
     """A cell that is larger than others at a corner, and how small these are."""
 
     ends: tuple[int, ...]  # at which of its ends along each axis it has the corner
-    both: Flags  # the axes along which it has corners at both its ends
+    both: Flags | None  # the axes along which it has corners at both its ends, if it has
     size: float
 
     def parts(self, cell: Cell, aim: float, functions: tuple[int, int]) -> list[Cell]:
         """Return what becomes of the cell."""
+        if self.both is not None:
+            return _halves(cell, self.both, np.full(2, functions[1]))
         tail = cell.tail if math.isfinite(cell.tail) else 1.0
-        if self.both.any():
-            even = np.full((2, 2), np.inf)
-            return parts_of(cell, self.both, np.full(2, functions[1]), tail, even)
         return cut_as_deep(cell, self.ends, self.size, tail, aim, functions)
 
 
@@ -63,13 +94,13 @@ def _uneven(cells: Sequence[Cell], corners: FloatArray) -> dict[int, _Uneven]:
                 size = _in_space(cells[i], touch)
                 sizes[touch.corner] = min(sizes.get(touch.corner, math.inf), size)
     out: dict[int, _Uneven] = {}
+    between = _between(touched)
     for i, own in touched.items():
-        ends = np.array([touch.ends for touch in own])
         for touch in own:
             size, least = _in_space(cells[i], touch), sizes.get(touch.corner, math.inf)
             if size > SETTINGS.round * least:
                 longest = float(cells[i].patch.sides.max())
-                out[i] = _Uneven(touch.ends, np.ptp(ends, axis=0) > 0, longest * least / size)
+                out[i] = _Uneven(touch.ends, between.get(i), longest * least / size)
     return out
 
 
