@@ -266,7 +266,10 @@ class Patches:
         approximation, tails = assessment.approximation, assessment.tails
         if state.lacks_functions(assessment, aim):
             return state.with_functions
-        jumps = state.jumps.with_more(state.cells, tails, aim)
+        # Tails below the tolerance may be what others leave, and are no jump's.
+        jumps = state.jumps.with_more(
+            state.cells, tails, max(aim, tolerance_of(state, approximation))
+        )
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)

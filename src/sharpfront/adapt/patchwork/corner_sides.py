@@ -63,9 +63,7 @@ class CornerSide:
         return inside * np.array([self.direction[1], -self.direction[0]])
 
 
-def sides_at(
-    tiling: Tiling, corner: FloatArray, extent: float, *, bends: bool
-) -> list[CornerSide]:
+def sides_at(tiling: Tiling, corner: FloatArray, extent: float, *, bends: bool) -> list[CornerSide]:
     """Return the sides of a domain of some extent that meet at a corner.
 
     Curved ones that no strips lie along are none where nobody asks how they bend.

@@ -56,14 +56,16 @@ def completed(
     if not step or not _told_by_formulas(problem):
         return corner
     powers = np.array([t.power + t.conjugate for t in corner.terms])
-    terms = list(corner.terms)
+    terms, sides = list(corner.terms), list(zip(parts, bends, strict=True))
     rows: list[dict[Term, complex]] = []
     for each in corner.factors:
         main = {t: complex(c) for t, c in zip(corner.terms, each, strict=True) if c}
         own = _smoother(list(main), step, powers, most)
         first = next(iter(main)).order
         levels = round(max((t.order for t in own), default=0.0) - first)
-        sector = _Sector(problem, corner, angle, list(zip(parts, bends, strict=True)), max(1, levels))
+        sector = _Sector(
+            problem, corner, angle, list(zip(parts, bends, strict=True)), max(1, levels)
+        )
         found = sector.factors(main, own)
         rows.append({**main, **found})
         terms += [t for t in found if t not in terms]

@@ -181,7 +181,9 @@ class PatchState:
     def without_functions(self) -> PatchState:
         """The state without them for good."""
         rows, wedges = PatchRows(self.problem, self.seed, ()), replace(self.wedges, wanted=False)
-        return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
+        # Tails with functions say nothing of how those without fall.
+        cells = tuple(replace(cell, tail=np.inf, promise=np.inf) for cell in self.cells)
+        return replace(self, rows=rows, wedges=wedges, cells=cells, aim=self.tol, idle=0)
 
     @property
     def mixture(self) -> Mixture | None:
@@ -330,12 +332,9 @@ def corner_flags(state: PatchState) -> list[bool]:
 
 def words_of(assessment: PatchAssessment) -> str:
     """Return in words what was reached, and what that rests on."""
-    basis = next(iter(assessment.approximation.bases.values()))
-    assert isinstance(basis, PatchworkBasis)
-    count = len(basis.patches)
-    patches = f"{count} patches" if count > 1 else "one patch"
-    found = assessment.certificate
-    assert found is not None
+    basis, found = next(iter(assessment.approximation.bases.values())), assessment.certificate
+    assert isinstance(basis, PatchworkBasis) and found is not None
+    patches = f"{len(basis.patches)} patches" if len(basis.patches) > 1 else "one patch"
     if found.carried:
         return (
             f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches} of "
