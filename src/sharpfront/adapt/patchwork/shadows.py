@@ -63,9 +63,7 @@ def completed(
         own = _smoother(list(main), step, powers, most)
         first = next(iter(main)).order
         levels = round(max((t.order for t in own), default=0.0) - first)
-        sector = _Sector(
-            problem, corner, angle, list(zip(parts, bends, strict=True)), max(1, levels)
-        )
+        sector = _Sector(problem, corner, angle, sides, max(1, levels))
         found = sector.factors(main, own)
         rows.append({**main, **found})
         terms += [t for t in found if t not in terms]
