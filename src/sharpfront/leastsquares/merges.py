@@ -38,7 +38,6 @@ class SolvedTraces:
     left: list[Remainder]  # what is left of the rows
     # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
-    largest_front: int  # columns of the largest merge
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
 
 
@@ -76,11 +75,6 @@ class Elimination:
         diagonal = np.abs(np.diagonal(self.upper))
         return float(diagonal.min()), float(diagonal.max())
 
-    @property
-    def width(self) -> int:
-        """The columns of the merge."""
-        return len(self.upper) + int(self.coupling.shape[1])
-
 
 def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
     """Return the moments that a merge eliminated, from those it left open, (shared, k)."""
@@ -115,8 +109,7 @@ def orthogonal_traces(
     out = np.zeros((moments, leaves[0].rhs.shape[1]))
     for step in reversed(steps):
         out[step.shared] = substituted(step, out[step.open])
-    largest = max((step.width for step in steps), default=0)
-    return SolvedTraces(out, left, [step.extremes for step in steps], largest)
+    return SolvedTraces(out, left, [step.extremes for step in steps])
 
 
 def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, FloatArray]:

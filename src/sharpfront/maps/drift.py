@@ -90,9 +90,17 @@ class Drift:
                 break
         return s
 
+    def at_rest(
+        self, points: FloatArray, lapses: FloatArray, orders: Orders
+    ) -> tuple[FloatArray, dict[Orders, FloatArray]]:
+        """Return the positions of points, and what derivatives there make d^orders (`chain`)."""
+        rest = self.inverse(points, lapses)
+        return rest, self.chain(rest, lapses, orders)
+
     def state(self) -> FloatArray:
-        """Return the rows of numbers from which `restored_drift` makes it again, (3 + P, 2)."""
-        return np.concatenate([self.bounds, np.array([self.seams], dtype=float), self.weights])
+        """Return the numbers from which `restored_drift` makes it again, 2 (3 + P) of them."""
+        rows = [self.bounds, np.array([self.seams], dtype=float), self.weights]
+        return np.concatenate(rows).ravel()
 
     def _inside(self, x: FloatArray) -> FloatArray:
         low, high = self.bounds
@@ -119,8 +127,8 @@ class Drift:
 
 def restored_drift(state: ArrayLike) -> Drift | None:
     """Return the drift that `Drift.state` was taken from; None where there is none."""
-    rows = np.asarray(state, dtype=float)
-    if not rows.size or np.isnan(rows).any():
+    rows = np.asarray(state, dtype=float).reshape(-1, 2)
+    if not rows.size:
         return None
     return Drift(rows[:2], (bool(rows[2, 0]), bool(rows[2, 1])), rows[3:])
 

@@ -146,20 +146,14 @@ def settings(results: Results) -> list[Setting]:
     for run in results.select("sensitivity"):
         found.setdefault((run.case, run.setting), []).append(run)
     return [
-        Setting(
-            case,
-            words,
-            len(runs),
-            spread_of(runs, lambda run: run.rmse),
-            spread_of(runs, lambda run: run.max_error),
-        )
+        Setting(case, words, len(runs), spread_of(runs, "rmse"), spread_of(runs, "max_error"))
         for (case, words), runs in found.items()
     ]
 
 
-def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spread:
-    """Return the spread over runs of which there is at least one."""
-    result = spread(value(run) for run in runs)
+def spread_of(runs: Iterable[Run], name: str) -> Spread:
+    """Return the spread of a measurement over runs of which there is at least one."""
+    result = spread(getattr(run, name) for run in runs)
     assert result is not None, "asked for the spread of nothing"
     return result
 

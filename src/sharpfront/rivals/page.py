@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import io
 from typing import TYPE_CHECKING, Any
 
 from sharpfront.paper.style import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
-from sharpfront.show import HtmlPage
+from sharpfront.show.pages.page import HtmlPage, svg_of
 from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def page(found: Comparison, title: str | None = None) -> str:
     rows = [[cell.replace(" [", "\n[") for cell in row] for row in ran]
     written.table(HEAD, rows, _caption(found), words=2)
     written.figure(
-        _svg(found),
+        svg_of(found.plot().figure),
         "True error against seconds of the processor. Each mark is a setting that no faster one of "
         "the same method is as good as; bars are the spread over seeds, and errors above ten are "
         "drawn at ten. Lower left is better.",
@@ -111,13 +110,6 @@ def _how(found: Comparison) -> str:
         "KAPI-ELM and the training of networks are in their times; the search among settings is "
         "not. One BLAS thread; a first run that loads and compiles is not counted."
     )
-
-
-def _svg(found: Comparison) -> bytes:
-    figure: Any = found.plot().figure
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
 
 
 def draw(found: Comparison, ax: Axes | None = None) -> Axes:

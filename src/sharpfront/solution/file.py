@@ -123,7 +123,6 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     from sharpfront.bases.in_time import restore_in_time
     from sharpfront.bases.line_basis import restore_line
     from sharpfront.bases.patchwork import restore_patchwork
-    from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
 
     return {
@@ -131,5 +130,4 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
         "patchwork": restore_patchwork,
         "patchwork in time": restore_in_time,
         "slabs": restore_slabs,
-        "plane in time": restore_plane_in_time,
     }

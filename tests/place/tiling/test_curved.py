@@ -101,7 +101,7 @@ def test_boxes_on_the_other_side_of_a_wall_have_no_condition_there(centre):
     assert_right(sf.solve(problem, tol=1e-3), lambda x, y: steep(x), 1e-3)
 
 
-@pytest.mark.parametrize("radius", [0.1, 1e-3])
+@pytest.mark.parametrize("radius", [0.1, 3e-3, pytest.param(1e-3, marks=pytest.mark.slow)])
 def test_holes_of_any_size(radius):
     centre = (0.37, 0.61)
 
