@@ -341,9 +341,8 @@ class Patches:
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
-        if any(is_shortest(c.patch) for c in cells):
-            return True
-        return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        many = functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        return many or any(is_shortest(c.patch) for c in cells)
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
