@@ -41,7 +41,7 @@ def density(cells: Sequence[Cell], longest: np.ndarray, aim: float) -> np.ndarra
     if count < 2:
         return None
     sizes = np.array([c.patch.shortest for c in cells])
-    mixture, _ = fit(middles, weights, count, floor=0.5 * float(sizes.min()))
+    mixture = fit(middles, weights, count, floor=0.5 * float(sizes.min()))
     found = np.exp(mixture.log_density(middles))
     return found / found.max()
 

@@ -104,7 +104,7 @@ def measure(kind: str, count: int, functions: int) -> None:
     unknowns = len(weights)
     merges = "QR" if found.refinements is None else f"Gram, {found.refinements} refined"
     print(
-        f"| {kind} | {functions} | {unknowns} | {merges} | {found.largest_front} | "
+        f"| {kind} | {functions} | {unknowns} | {merges} | "
         f"{error.max():.1e} | {memory:.2f} | {1e6 * spent / unknowns:.1f} | {spent:.2f} | "
         f"{wall:.2f} |",
         flush=True,
@@ -123,10 +123,10 @@ def main() -> None:
         return
     most = float(sys.argv[1]) if len(sys.argv) > 1 else math.inf
     print(
-        "| patches | functions along an axis | unknowns | merges | largest front | error | GB | "
+        "| patches | functions along an axis | unknowns | merges | error | GB | "
         "us an unknown | s of the processor | s |"
     )
-    print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for kind, count, functions in CASES:
         if len(patches_of(kind, count, functions)) * _size(kind, functions) <= most:
             own = [sys.executable, __file__, kind, str(count), str(functions)]

@@ -1,4 +1,4 @@
-"""Names of a package that are fetched when they are first asked for."""
+"""Names of a package, and modules of extras, that are fetched when they are first asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
+
+from sharpfront.errors import MissingExtraError
 
 
 def fetcher(package: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
@@ -25,6 +27,14 @@ def fetcher(package: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return fetch
+
+
+def extra_module(name: str, extra: str) -> Any:
+    """Return a module that comes with an extra, or say how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError(name.partition(".")[0], extra) from None
 
 
 def _room(package: str, name: str) -> ModuleType:

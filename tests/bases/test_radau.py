@@ -6,6 +6,7 @@ import pytest
 from sharpfront.bases.radau import (
     STAGES,
     all_nodes,
+    diagonal,
     differentiation,
     interpolation,
     interpolation_rate,
@@ -13,6 +14,9 @@ from sharpfront.bases.radau import (
     left_out_of_stages,
     legendre,
     stage_nodes,
+    stage_rates,
+    stage_weights,
+    through_modes,
 )
 
 COUNTS = [1, 2, 3, 5]
@@ -91,3 +95,29 @@ def test_order_is_twice_the_stages_less_one(stages, steps):
 @pytest.mark.parametrize("stages", COUNTS)
 def test_stiff_parts_die_in_one_step(stages):
     assert march(stages, 1, rate=-1e8) < 1e-6
+
+
+def test_stages_are_a_rule_of_quadrature():
+    for power in range(2 * STAGES - 1):
+        np.testing.assert_allclose(stage_weights() @ stage_nodes() ** power, 1 / (power + 1))
+
+
+def test_rates_of_stages_are_those_of_their_polynomials():
+    values = np.random.default_rng(0).standard_normal((STAGES + 1, 2, 3))
+    expected = np.tensordot(differentiation()[1:] / 0.3, values, axes=1)
+    np.testing.assert_allclose(stage_rates(values[0], values[1:], 0.3), expected, atol=1e-11)
+
+
+def test_modes_solve_what_the_stages_do_together():
+    """u' + K u = data at the stages, from zero: a system of three for each mode, or one of all."""
+    draw = np.random.default_rng(1)
+    stiffness, data = draw.standard_normal((3, 3)), draw.standard_normal((STAGES, 3))
+
+    def solve(mode, row):
+        value = diagonal().values[mode]
+        shift = value if mode else value.real
+        return np.linalg.solve(shift * np.eye(3) + stiffness, row[0])[None]
+
+    together = np.kron(diagonal().inverse, np.eye(3)) + np.kron(np.eye(STAGES), stiffness)
+    expected = np.linalg.solve(together, data.ravel()).reshape(STAGES, 3)
+    np.testing.assert_allclose(through_modes(data, solve), expected, atol=1e-11)

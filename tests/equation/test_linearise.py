@@ -101,19 +101,19 @@ class TestForm:
         assert found["u", (2, 0)] == -1e-4
         np.testing.assert_allclose(found["u", (1, 0)], 1 + POINTS, rtol=1e-15)
         np.testing.assert_allclose(found["u", (0, 0)], 1 / POINTS, rtol=1e-15)
-        np.testing.assert_allclose(form.source_values(LEAVES), -np.exp(POINTS), rtol=1e-15)
+        np.testing.assert_allclose(evaluate(form.source, LEAVES), -np.exp(POINTS), rtol=1e-15)
 
     def test_terms_of_one_derivative_add_up(self):
         form = linear_form(U.dx + X * U.dx - 3 * (U.dx - 2) + U - U)
         found = form_values(form)
         assert set(found) == {("u", (1, 0))}
         np.testing.assert_allclose(found["u", (1, 0)], POINTS - 2, rtol=1e-14)
-        assert form.source_values(LEAVES) == 6
+        assert evaluate(form.source, LEAVES) == 6
 
     def test_choice(self):
         form = linear_form(np.where(X > 0, U + 1, 2 * U))
         np.testing.assert_array_equal(form_values(form)["u", (0, 0)], [2, 2, 1, 1])
-        np.testing.assert_array_equal(form.source_values(LEAVES), [0, 0, 1, 1])
+        np.testing.assert_array_equal(evaluate(form.source, LEAVES), [0, 0, 1, 1])
 
     def test_flux_form(self):
         found = form_values(linear_form((np.exp(X) * U.dx).dx))
@@ -127,7 +127,7 @@ class TestForm:
             ("v", (0, 2)),
             ("v", (0, 0)),
         ]
-        np.testing.assert_array_equal(form.source_values(LEAVES), POINTS**2)
+        np.testing.assert_array_equal(evaluate(form.source, LEAVES), POINTS**2)
 
     def test_normals_are_coefficients(self):
         form = linear_form(U.dn - 2 * U)

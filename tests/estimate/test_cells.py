@@ -330,6 +330,21 @@ def test_an_integral_does_not_fill_the_factors(monkeypatch):
         assert filled[1] < 60 * counts[1]
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-24, 1e-9, 1e24])
+@pytest.mark.parametrize("other", [Term(1.0), Term(0.0, 1)])
+def test_units_of_a_condition_cost_no_digits(unit, other):
+    """In SI units a condition is 1e-12 of its neighbours; so small a row was no pivot."""
+    nodes = np.linspace(0, 1, 801)
+
+    def found(weight):
+        first = condition(0.5 * weight, Term(0.0, 0, weight))
+        problem = LineProblem((0.0, 1.0), (-400.0, 1.0, 1.0), 1.0, (first, condition(2.0, other)))
+        return nodal(problem, nodes)[0]
+
+    plain = found(1.0)
+    assert np.abs(found(unit) - plain).max() < 1e-12 * np.abs(plain).max()
+
+
 def test_the_definition_of_the_second_unknown_may_have_a_residual():
     """u' - w = g, w'' = 0 with w = 1, u(0) = 0: u = x + the integral of g."""
     nodes = np.linspace(0, 1, 81)

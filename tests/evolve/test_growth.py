@@ -215,7 +215,7 @@ def test_a_start_that_is_zero_ahead_is_resolved():
     stated = fisher(200, 1e-4, 1.0, start, lambda u, x, t: u.dn)
     course = course_of(time_system(stated), 1e-3, DEFAULT)
     first, _ = first_state(course.system, 1e-3)
-    state = begun(course.run(1.0), first, first.values, 0.0)
+    state = begun(course.run(1.0), first, first.values, 0.0, 0.0)
     assert not state.unresolved
     assert 150 < state.frame.elements < 800
     x = np.linspace(0, 1, 2001)

@@ -248,7 +248,7 @@ def test_patches_go_along_with_a_pulse():
 def test_what_patches_carried_along_is_saved_and_differentiated(tmp_path):
     solution = sf.solve(_carried_pulse(0.1), tol=1e-2)
     basis = solution.approximation.bases["u"]
-    assert any(drift is not None for drift in basis.drifts)
+    assert any(frame is not None for frame in basis.frames)
     assert solution.converged
     assert largest(solution, _travelling, (0.03, 0.1)) <= min(1e-2, 2 * solution.error_estimate)
     again = sf.load(solution.save(tmp_path / "carried"))
@@ -257,7 +257,7 @@ def test_what_patches_carried_along_is_saved_and_differentiated(tmp_path):
     rates = (_travelling(X, Y, 0.07 + h) - _travelling(X, Y, 0.07 - h)) / (2 * h)
     np.testing.assert_allclose(solution.d("t")(X, Y, 0.07), rates, atol=0.02 * np.abs(rates).max())
     # Where functions are drawn they have gone along.
-    before, after = (basis.centres_at(t) for t in (basis.times[-2] + 1e-9, basis.times[-1]))
+    before, after = (basis.places_at(t)[0] for t in (basis.times[-2] + 1e-9, basis.times[-1]))
     assert np.abs(after - before).max() > 0.01
 
 

@@ -9,6 +9,7 @@ from tests.evolve.plane_runs import CASES, errors, solved, stated
 import sharpfront as sf
 from sharpfront.budget import Budget
 from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.patchwork import needs_patches
 from sharpfront.evolve.plane import evolve_plane
 
 # The shock is a front that is followed as the circle is, in half of the time.
@@ -193,35 +194,38 @@ def test_without_diffusion_only_the_inflow_counts():
     assert np.max(np.abs(solution(x, y, 0.5) - exact(x, y, 0.5))) < 1e-4
 
 
-def _refused(match, **changes):
-    stated = {
-        "domain": sf.Box((0, 1), (0, 1)),
-        "equation": lambda u, x, y, t: u.dt - sf.laplacian(u),
-        "boundary": lambda u, x, y, t: u,
-        "initial": 0.0,
-        "time": (0, 1),
-    } | changes
-    with pytest.raises(sf.errors.ProblemError, match=match):
-        evolve_plane(sf.Problem(stated.pop("domain"), stated.pop("equation"), **stated), 1e-3)
+BARE = {
+    "domain": sf.Box((0, 1), (0, 1)),
+    "equation": lambda u, x, y, t: u.dt - sf.laplacian(u),
+    "boundary": lambda u, x, y, t: u,
+    "initial": 0.0,
+    "time": (0, 1),
+}
+BEYOND_PRODUCTS = {
+    "periodic sides": {"domain": sf.Box((0, 1), (0, 1), periodic=("x",))},
+    "two unknowns": {
+        "equation": lambda u, v, x, y, t: (u.dt - v, v.dt - u),
+        "boundary": lambda u, v, x, y, t: u - v,
+        "initial": (0.0, 0.0),
+    },
+    "order four": {"equation": lambda u, x, y, t: u.dt + u.d("x", 4)},
+    "two conditions": {"boundary": lambda u, x, y, t: (u, u.dn)},
+    "a rate on a side": {"boundary": lambda u, x, y, t: u.dt - u.dn},
+    "second derivatives on a side": {"boundary": lambda u, x, y, t: u.dxx + u},
+    "a point": {"conditions": sf.at((0.5, 0.5), lambda u, x, y, t: u)},
+}
 
 
-def test_what_is_not_solved_is_refused():
-    _refused("periodic|Periodic", domain=sf.Box((0, 1), (0, 1), periodic=("x",)))
-    _refused(
-        "one unknown",
-        equation=lambda u, v, x, y, t: (u.dt - v, v.dt - u),
-        boundary=lambda u, v, x, y, t: u - v,
-        initial=(0.0, 0.0),
-    )
-    _refused("derivative of orders", equation=lambda u, x, y, t: u.dt + u.d("x", 4))
-    _refused("residuals", boundary=lambda u, x, y, t: (u, u.dn))
-    _refused(
-        "domain of the plane",
-        domain=sf.Interval(0, 1),
-        equation=lambda u, x, t: u.dt - u.dxx,
-        boundary=lambda u, x, t: u,
-    )
-    _refused("points", conditions=sf.at((0.5, 0.5), lambda u, x, y, t: u))
+@pytest.mark.parametrize("name", BEYOND_PRODUCTS)
+def test_what_products_do_not_carry_is_left_to_patches(name):
+    assert needs_patches(_stated(**BEYOND_PRODUCTS[name]))
+    assert not needs_patches(_stated())
+
+
+def _stated(**changes):
+    domain, equation, *rest = (BARE | changes).values()
+    names = list(BARE | changes)[2:]
+    return sf.Problem(domain, equation, **dict(zip(names, rest, strict=True)))
 
 
 def test_only_an_interrupted_solution_of_the_same_kind_is_resumed():

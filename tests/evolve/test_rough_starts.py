@@ -147,3 +147,30 @@ def test_diffusion_that_does_not_vanish_is_left_alone():
         )
         found = with_diffusion(system, 1e-3)
         assert all(a is b for a, b in zip(found.equations, system.equations, strict=True))
+
+
+@pytest.mark.parametrize("start", [0.0, 2020.0])
+@pytest.mark.parametrize(
+    "after",
+    [
+        lambda t: np.where(t > 0, 1.0, 0.0),
+        lambda t: np.where(np.sin(2 * np.pi * t) <= 0, 0.0, 1.0),
+        lambda t: 1.0 + 0 * t,
+    ],
+    ids=["where", "square wave", "contradicting"],
+)
+def test_what_is_switched_on_at_the_start_is_on(start, after):
+    """A value of the very moment was met, and from 2020 on no step was short enough."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 0.1 * u.dxx,
+        left=lambda u, x, t: u - after(t - start),
+        right=lambda u, x, t: u,
+        initial=0.0,
+        time=(start, start + 0.2),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    assert solution.error_estimate_since - start < 1e-4
+    x = np.linspace(0, 1, 101)
+    assert np.abs(solution(x, start + 0.1) - erfc(x / 0.2)).max() < 1e-4

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.evolve.plane.evolve import _aim
+from sharpfront.evolve.time_events import agenda_of, plane_formulas
 
 SQUARE = sf.Box((0, 1), (0, 1))
 GRID = np.meshgrid(np.linspace(0.03, 0.97, 21), np.linspace(0.03, 0.97, 21))
@@ -54,7 +54,7 @@ def test_a_stimulus_at_a_place_is_on_the_agenda(x0, y0, t0, width):
         initial=0.0,
         time=(0, 1),
     )
-    agenda = _aim(problem, 1e-3).agenda
+    agenda = agenda_of(plane_formulas(problem), problem.time)
     ends = [0.0]
     while ends[-1] < 1.0:
         ends.append(min(1.0, ends[-1] + agenda.longest(ends[-1])))

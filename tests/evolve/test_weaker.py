@@ -73,7 +73,7 @@ def anew(followed):
 def test_a_step_that_the_weaker_run_does_not_solve_is_made_shorter(monkeypatch):
     course = course_of(time_system(shock()), 1e-4, DEFAULT)
     run, (start, _) = course.run(1.0), first_state(course.system, 1e-4)
-    state = begun(run, start, start.values, 0.0)
+    state = begun(run, start, start.values, 0.0, 0.0)
     plain = next(steps(run, state))
     answers = iter([None])
     found = march.followed

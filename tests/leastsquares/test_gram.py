@@ -65,7 +65,6 @@ def test_gram_matrices_solve_what_qr_solves(c, d, k, n, graded):
     elimination, leaves = eliminated(of_order_two(c, d, k), lines, (6, 7))
     found, wanted = (elimination.solve(leaves, gram=g) for g in (True, False))
     assert found.refinements is not None and wanted.refinements is None
-    assert found.largest_front == wanted.largest_front
     assert found.condition == pytest.approx(wanted.condition, rel=0.1)
     assert_same(found, wanted)
 

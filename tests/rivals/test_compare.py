@@ -12,7 +12,7 @@ import sharpfront as sf
 from sharpfront.rivals import table
 from sharpfront.rivals.apart import Run
 from sharpfront.rivals.comparison import Comparison
-from sharpfront.rivals.contract import Described, Setting, Subject
+from sharpfront.rivals.contract import Rival, Setting, Subject
 from sharpfront.rivals.racing import Lane, Mark, race
 
 
@@ -29,7 +29,7 @@ def layer_exact(x, nu=1e-2):
     return np.expm1(x / nu) / np.expm1(1 / nu)
 
 
-class Fake(Described):
+class Fake(Rival):
     """Answers with a given error after a given number of seconds."""
 
     plan = ((1e-1, 0.0), (1e-3, 0.02), (1e-2, 0.04), (math.nan, 0.0))

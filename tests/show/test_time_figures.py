@@ -322,13 +322,11 @@ def test_cuts_through_the_plane_in_time():
 
 @pytest.mark.parametrize(("t", "number", "tau"), [(0.4, 0, 0.4), (0.75, 1, 0.25)])
 def test_products_in_the_plane_are_where_their_map_puts_them(t, number, tau):
-    piece = plane().approximation.bases["u"].pieces[number]
-    kernels = kernels_at(plane().approximation.bases["u"], t)
-    counts = [line.functions.kernels for line in piece.product.lines]
+    basis = plane().approximation.bases["u"]
+    kernels, square = kernels_at(basis, t), basis.frames[number]
+    counts = [line.functions.kernels for line in basis.parts[number].lines]
     assert len(kernels.centres) == counts[0] * counts[1]
-    x, y = kernels.centres.T
-    moment = np.full(len(x), tau)
-    first, second = piece.maps[0].jet(x, y, moment), piece.maps[1].jet(y, x, moment)
+    first, second = square.jets(kernels.centres, tau)
     for jet, n in ((first, counts[0]), (second, counts[1])):
         assert np.allclose(jet.xi * n % 1, 0.5)
     slopes = np.array([[first.x, first.y], [second.y, second.x]]).transpose(2, 0, 1)

@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 
 import sharpfront as sf
+from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.bases.product import Product
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
+from sharpfront.maps import MovingAxis, MovingSquare
+from sharpfront.maps.moving_axis import Components
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
-from sharpfront.pieces.plane.moving import AxisMap, Components
-from sharpfront.pieces.plane.product import Product
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
@@ -66,12 +67,12 @@ def plane():
     one = np.ones(1)
     moving = Components(one, 0.3 * one, 0.2 * one, 0.02 * one, 0.4 * one, 0 * one, 0 * one)
     product = Product((12, 9))
-    maps = AxisMap(0.0, 1.0, 0.5, moving), AxisMap(0.0, 2.0)
+    maps = MovingAxis(0.0, 1.0, 0.5, moving), MovingAxis(0.0, 2.0)
     # Placed anew between the two steps.
     wider = replace(moving, means=0.5 * one, deviations=0.05 * one)
-    later = AxisMap(0.0, 1.0, 0.5, wider), maps[1]
-    spans = ((0.0, 0.5, maps), (0.5, 1.0, later))
-    basis = PlaneInTime(tuple(ProductSlab(a, b, (0, 1), m, product) for a, b, m in spans))
+    later = MovingAxis(0.0, 1.0, 0.5, wider), maps[1]
+    frames = tuple(MovingSquare((0, 1), own) for own in (maps, later))
+    basis = PatchworkInTime(np.array([0.0, 0.5, 1.0]), (product, product), frames)
     weights = np.random.default_rng(3).normal(size=basis.size)
     mixtures = [Mixture(one, np.array([[x, 1.0]]), np.diag([0.01, 0.2])[None]) for x in (0.5, 0.7)]
     history = tuple(

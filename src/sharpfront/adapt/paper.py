@@ -140,8 +140,7 @@ class Paper(Uniform):
 
     def _fit_weighted(self, points: FloatArray, density: FloatArray, seed: int) -> Mixture:
         floor = math.sqrt(self.regularisation)
-        mixture, _ = fit(points, density, self.components, floor=floor, seed=seed)
-        return mixture
+        return fit(points, density, self.components, floor=floor, seed=seed)
 
     def _fit_samples(self, samples: FloatArray, seed: int) -> Mixture:
         import warnings

@@ -1,4 +1,7 @@
-"""Patches over steps of time: on each step its own patches, with weights that are polynomials."""
+"""Patches over steps of time: on each step its own patches, with weights that are polynomials.
+
+Products of kernels are one patch, the unit square, that a map takes along.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,17 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import packed_parts, states_of_parts
 from sharpfront.bases.levels import StepByStep
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.bases.product import Product
 from sharpfront.bases.radau import STAGES, differentiation, interpolation
 from sharpfront.errors import BasisError
-from sharpfront.maps import Drift, restored_drift
+from sharpfront.kernels.basis import Basis
+from sharpfront.maps import Drift, MovingSquare, restored_drift, restored_square
 
 # Highest derivative by time.
 MOST_RATES = 2
+MovingFrame = Drift | MovingSquare
+# The end of a step, its patches, weights (STAGES + 1, unknowns, n), and how patches go along.
+KeptStep = tuple[float, PatchworkBasis | Product, FloatArray, MovingFrame | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +40,14 @@ class PatchworkInTime(StepByStep):
         The ends of all steps, (steps + 1,).
     parts
         The patches of each; steps in a row may share them.
-    drifts
-        How the patches of each go along; None where they stay, nothing where all do.
+    frames
+        How the patches of each go along, products always; None where they stay, nothing where all
+        do.
     """
 
     times: FloatArray
-    parts: tuple[PatchworkBasis, ...]
-    drifts: tuple[Drift | None, ...] = ()
+    parts: tuple[PatchworkBasis | Product, ...]
+    frames: tuple[MovingFrame | None, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -59,19 +68,34 @@ class PatchworkInTime(StepByStep):
         """The most functions at any moment."""
         return max(part.size for part in self.parts)
 
-    def part_at(self, t: float) -> PatchworkBasis:
-        """Return the patches at a moment, as they are at the beginning of its step."""
-        return self.parts[int(self._which(np.array([t]))[0])]
-
-    def centres_at(self, t: float) -> FloatArray:
-        """Return where the functions are at a moment, (n, 2)."""
+    def places_at(self, t: float) -> tuple[FloatArray, FloatArray]:
+        """Return where the functions are at a moment, (n, 2), and how wide, (n, 2, 2)."""
         step = int(self._which(np.array([t]))[0])
-        drift, centres = self.drift_of(step), self.parts[step].centres
-        return centres if drift is None else drift.points(centres, t - self.times[step])
+        part, frame, lapse = self.parts[step], self.frame_of(step), t - self.times[step]
+        centres = part.centres if frame is None else frame.points(part.centres, lapse)
+        if isinstance(part, PatchworkBasis):
+            return centres, part.covariances
+        assert isinstance(frame, MovingSquare)
+        return centres, frame.covariances(centres, lapse, part.deviations)
 
-    def drift_of(self, step: int) -> Drift | None:
+    def frame_of(self, step: int) -> MovingFrame | None:
         """Return how the patches of a step go along."""
-        return self.drifts[step] if self.drifts else None
+        return self.frames[step] if self.frames else None
+
+    def states(self, rows: Sequence[FloatArray]) -> list[KeptStep]:
+        """Return the steps with the weights of several unknowns."""
+        parts = zip(*(np.split(row, self._ends[1:-1]) for row in rows), strict=True)
+        return [
+            (
+                float(stop),
+                part,
+                np.stack([w.reshape(STAGES + 1, -1) for w in own], 1),
+                self.frame_of(i),
+            )
+            for i, (stop, part, own) in enumerate(
+                zip(self.times[1:], self.parts, parts, strict=True)
+            )
+        ]
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the weighted sum at points (x, y, t), (m,)."""
@@ -83,14 +107,12 @@ class PatchworkInTime(StepByStep):
         which = self._which(points[:, 2])
         for i in np.unique(which).tolist():
             here = np.flatnonzero(which == i)
-            drift, at = self.drift_of(i), points[here]
-            if drift is None:
+            frame, at = self.frame_of(i), points[here]
+            if frame is None:
                 out[here] = self._at_rest(i, weights, at, tuple(orders))
                 continue
-            lapses = at[:, 2] - self.times[i]
-            rest = drift.inverse(at[:, :2], lapses)
+            rest, chain = frame.at_rest(at[:, :2], at[:, 2] - self.times[i], tuple(orders))
             at = np.column_stack([rest, at[:, 2]])
-            chain = drift.chain(rest, lapses, tuple(orders))
             out[here] = sum(c * self._at_rest(i, weights, at, b) for b, c in chain.items())
         return out
 
@@ -115,30 +137,49 @@ class PatchworkInTime(StepByStep):
             out[some] = part.values(share @ own, places[some], (x, y))
         return out
 
-    def _packed_drifts(self) -> FloatArray:
-        """Return the drifts of all steps, not a number where patches stay; nothing where all do."""
-        moving = [d.state() for d in self.drifts if d is not None]
-        if not moving:
-            return np.zeros(0)
-        none = np.full_like(moving[0], np.nan)
-        return np.stack([none if d is None else d.state() for d in self.drifts])
-
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_in_time` makes the basis again."""
         known = list(dict.fromkeys(map(id, self.parts)))
         first = {id(part): part for part in self.parts}
+        frames = [np.zeros(0) if f is None else f.state() for f in self.frames]
         return {
             "type": "patchwork in time",
             "times": self.times,
             "which": np.array([known.index(id(part)) for part in self.parts]),
-            "drifts": self._packed_drifts(),
+            "frames": np.concatenate([np.zeros(0), *frames]),
+            "sizes": np.array([len(own) for own in frames], dtype=int),
             **packed_parts([first[number] for number in known]),
         }
 
 
 def restore_in_time(state: dict[str, Any]) -> PatchworkInTime:
     """Return the basis from whose `state` the words and arrays came."""
-    parts = [restore_patchwork(own) for own in states_of_parts(state)]
-    which = np.asarray(state["which"], dtype=int).tolist()
-    drifts = tuple(restored_drift(own) for own in state.get("drifts", ()))
-    return PatchworkInTime(np.asarray(state["times"]), tuple(parts[i] for i in which), drifts)
+    known = [_restored(own) for own in states_of_parts(state)]
+    parts = tuple(known[i] for i in np.asarray(state["which"], dtype=int).tolist())
+    sizes = np.asarray(state["sizes"], dtype=int)
+    numbers = np.split(np.asarray(state["frames"]), np.cumsum(sizes)[:-1]) if len(sizes) else []
+    frames = [
+        restored_square(own) if isinstance(part, Product) else restored_drift(own)
+        for part, own in zip(parts, numbers, strict=False)
+    ]
+    return PatchworkInTime(np.asarray(state["times"]), parts, tuple(frames))
+
+
+def _restored(state: dict[str, Any]) -> PatchworkBasis | Product:
+    if state["type"] == "products":
+        first, second = np.asarray(state["shape"], dtype=int).tolist()
+        return Product((first, second))
+    return restore_patchwork(state)
+
+
+def joined_steps(
+    start: float, unknowns: Sequence[str], kept: Sequence[KeptStep]
+) -> tuple[dict[str, Basis], dict[str, FloatArray]]:
+    """Return steps in a row as one basis for all unknowns, and the weights of each."""
+    stops, parts, values, frames = zip(*kept, strict=True)
+    basis = PatchworkInTime(np.array([start, *stops]), parts, frames)
+    weights = {
+        name: np.concatenate([own[:, k].ravel() for own in values])
+        for k, name in enumerate(unknowns)
+    }
+    return dict.fromkeys(unknowns, basis), weights

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, to_host
 from sharpfront.kernels.basis import Basis
+
+
+class Saved(Protocol):
+    """What can be made again from words and arrays."""
+
+    def state(self) -> dict[str, Any]:
+        """Return them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +63,7 @@ class JoinedBasis:
         return {"type": "joined", **packed_parts(self.parts)}
 
 
-def packed_parts(parts: Sequence[Basis]) -> dict[str, Any]:
+def packed_parts(parts: Sequence[Saved]) -> dict[str, Any]:
     """Return the states of several bases as one, which `states_of_parts` takes apart."""
     words: dict[str, Any] = {"parts": []}
     for i, part in enumerate(parts):

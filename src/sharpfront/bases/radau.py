@@ -7,6 +7,7 @@ the last of which is s = 1; there are STAGES of them unless it is said otherwise
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -161,3 +162,33 @@ def diagonal(stages: int = STAGES) -> Diagonal:
         embedded = np.linalg.solve(powers.T, target) @ inverse
         rates = np.vstack([-embedded / gamma, inverse])
     return Diagonal(inverse, count, values[order], into, back, rates, gamma)
+
+
+def stage_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
+    """Return the rates at the stages (STAGES, ...) of a step from its beginning and stages."""
+    return np.asarray(np.tensordot(diagonal().inverse / dt, levels - start, axes=1))
+
+
+@cache
+def stage_weights() -> FloatArray:
+    """Return the weights of the stages in an integral over [0, 1], (STAGES,)."""
+    return np.asarray(np.linalg.inv(diagonal().inverse)[-1])
+
+
+def through_modes(data: FloatArray, solve: Callable[[int, Any], Any]) -> FloatArray:
+    """Return what the stages of a step are, (STAGES, ...), mode by mode.
+
+    Parameters
+    ----------
+    data
+        Right-hand sides of all stages, (STAGES, m).
+    solve
+        Returns what the system of a mode, by its number in `Diagonal.values`, makes of a row of
+        data, (1, m), real for the first and complex for the others.
+    """
+    radau = diagonal()
+    mixed, pairs = radau.into @ data, len(radau.values) - radau.reals
+    rows = [mixed[:1], *(mixed[1 : 1 + pairs, None] + 1j * mixed[1 + pairs :, None])]
+    found = [solve(k, row) for k, row in enumerate(rows)]
+    modes = [*(f.real for f in found), *(f.imag for f in found[1:])]
+    return np.asarray(-np.tensordot(radau.back, np.concatenate(modes), axes=1))

@@ -3,7 +3,8 @@
 A file of `problems` states the problem. Its section ``[catalog]``, at the end, has it in words, the
 values of its parameter that are of interest, and where test points must be dense: features ``at`` a
 place of the line (which may depend on t), at an ``x`` or ``y`` of a box, or ``along`` a curve of t
-from 0 to 1 with its ``normal``. What a file cannot say stands in `formulas`.
+from 0 to 1 with its ``normal``; and figures that others have ``published``, each with its method
+and its source. What a file cannot say stands in `formulas`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,15 @@ Fields = Mapping[str, Field]
 _SECTION = "[catalog]\n"
 # Points along each axis of a grid in two dimensions, in three, and in more.
 _PER_AXIS = {2: 300, 3: 25}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure from elsewhere; measures of error differ from ours and are named."""
+
+    method: str  # what reached it
+    figure: str  # the error, its measure, and the time on another machine where that is known
+    source: str  # where it stands
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +116,11 @@ class Entry:
     def panels(self) -> int:
         """Even panels across an interval that rules in time need besides the features."""
         return int(self._facts.get("panels", 20))
+
+    @property
+    def published(self) -> tuple[Published, ...]:
+        """What others have published for it."""
+        return tuple(Published(*words) for words in self._facts.get("published", ()))
 
     @property
     def dimension(self) -> str:

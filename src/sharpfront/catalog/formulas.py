@@ -17,8 +17,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.catalog.measure import Feature
 from sharpfront.catalog.time_measure import steepest
 from sharpfront.equation import function
-from sharpfront.errors import MissingExtraError
 from sharpfront.geometry import Interval
+from sharpfront.loading import extra_module
 from sharpfront.problem import Problem
 
 Field = Callable[..., Any]
@@ -246,10 +246,7 @@ def hypercube(text: str, value: float) -> str:
 
 def surface(name: str) -> tempfile.TemporaryDirectory[str]:
     """Return a folder with the surface of a solid as an STL file, in single precision."""
-    try:
-        from trimesh import creation
-    except ImportError:
-        raise MissingExtraError("trimesh", "geometry") from None
+    creation = extra_module("trimesh.creation", "geometry")
     if name == "ellipsoid":
         mesh = creation.icosphere(subdivisions=3)
         mesh.apply_scale((1.0, 0.7, 0.5))

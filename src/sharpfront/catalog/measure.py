@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
+from sharpfront.problem_file.measure import errors_at
 
 # The nearest points to a feature lie at this part of its width.
 FINEST = 1e-3
@@ -51,18 +52,9 @@ def max_error(
 ) -> float:
     """Return the largest error at points (m,) of an interval, or (m, d) of a region.
 
-    Both functions are called with one array per coordinate, of at most `chunk` points at a time,
-    so that memory does not grow with the number of points; the exact solution may be given by its
-    values (m,) too. A value that is not a number counts as an infinite error.
+    `errors_at` says how they are looked at; a value that is not a number counts as infinite.
     """
-    columns = points[:, None] if points.ndim == 1 else points
-    largest = 0.0
-    for start in range(0, len(columns), chunk):
-        coordinates = columns[start : start + chunk].T
-        true = exact(*coordinates) if callable(exact) else exact[start : start + chunk]
-        error = float(np.max(np.abs(solution(*coordinates) - true)))
-        largest = max(largest, np.inf if np.isnan(error) else error)
-    return largest
+    return float(np.max(errors_at(solution, exact, points, chunk), initial=0.0))
 
 
 def uniform_rmse(solution: Callable[..., Any], exact: Callable[..., Any], domain: Domain) -> float:

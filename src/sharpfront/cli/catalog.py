@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sharpfront.cli import options
+from sharpfront.cli.solve import carry_out, refusals
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def run(
     wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
     listed = _found(name)
     value = _value(listed, nu, options.changes(set_))
-    from sharpfront.cli.solve import carry_out
     from sharpfront.errors import SharpfrontError
 
     try:
@@ -91,14 +91,10 @@ def run(
 
 
 def _found(name: str) -> Entry:
-    from sharpfront.catalog import named
-    from sharpfront.errors import ProblemError
+    with refusals():
+        from sharpfront.catalog import named
 
-    try:
         return named(name)
-    except ProblemError as error:
-        complain(str(error))
-        raise typer.Exit(BAD_INPUT) from None
 
 
 def _value(listed: Entry, nu: float | None, changed: dict[str, float | str]) -> float | None:

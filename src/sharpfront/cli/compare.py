@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +9,7 @@ import typer
 
 from sharpfront.cli.options import Changes, Out, Quiet
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console
+from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console, progress
 
 if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison
@@ -61,7 +59,7 @@ def compare(
         raise typer.BadParameter(f"--seconds is above zero, got {seconds:g}. Try 5.")
     problem = _problem(name, nu, set_, json=json)
     checked_folder(out)
-    with refusals(), _progress(quiet=quiet or json) as say:
+    with refusals(), progress("starting", quiet=quiet or json) as say:
         from sharpfront.rivals import compare as race
 
         chosen = None if methods is None else [m.strip() for m in methods.split(",")]
@@ -83,17 +81,6 @@ def _problem(name: str, nu: float | None, set_: list[str] | None, *, json: bool)
         complain("--set goes with a problem file; a problem of the catalogue takes --nu.")
         raise typer.Exit(BAD_INPUT)
     return name
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show the run that is going on, on a terminal."""
-    screen = console(stderr=True)
-    if quiet or not screen.is_terminal:
-        yield lambda words: None
-        return
-    with screen.status("starting") as status:
-        yield lambda words: status.update(words)
 
 
 def _written(found: Comparison, out: Path, *, html: bool, plot: bool) -> dict[str, Path]:

@@ -35,10 +35,7 @@ def plot(
     """
     from sharpfront.cli.results import draw
 
-    def drawn(found: Solution, target: Path) -> None:
-        draw(found, target, what, unknown)
-
-    _written(solution, out, ".png", drawn)
+    _written(solution, out, ".png", lambda found, target: draw(found, target, what, unknown))
 
 
 def report(solution: Saved, out: Page = None) -> None:
@@ -46,15 +43,12 @@ def report(solution: Saved, out: Page = None) -> None:
 
     Exit codes: 0 done, 1 could not be written, 2 bad input.
     """
-
-    def page(found: Solution, target: Path) -> None:
-        found.report(target, title=solution.stem)
-
-    _written(solution, out, ".html", page)
+    title = solution.stem
+    _written(solution, out, ".html", lambda found, target: found.report(target, title=title))
 
 
 def _written(
-    saved: Path, out: Path | None, suffix: str, write: Callable[[Solution, Path], None]
+    saved: Path, out: Path | None, suffix: str, write: Callable[[Solution, Path], object]
 ) -> None:
     target = saved.with_suffix(suffix).name if out is None else out
     with refusals():

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from sharpfront.cli.terminal import (
     as_json,
     complain,
     folder_to_fill,
+    progress,
 )
 
 if TYPE_CHECKING:
@@ -92,10 +93,17 @@ def carry_out(statement: Statement, wanted: options.Wanted) -> None:
 
 
 def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
-    from sharpfront.cli.results import Facts, measured, progress, written
+    from sharpfront.cli.results import Facts, measured, written
+    from sharpfront.progress import line_of
 
+    span, quiet = statement.problem.time, wanted.quiet or wanted.json
+    length = span[1] - span[0] if span else None
     started = time.perf_counter()
-    with progress(statement, wanted) as (say, on_step):
+    with progress("looking for where the solution is sharp", quiet=quiet, total=length) as say:
+
+        def on_step(record: Any) -> None:
+            say(line_of(record), record.time - span[0] if span else None)
+
         solution: Solution = statement.solve(
             tol=wanted.tol, max_kernels=wanted.max_kernels, on_step=on_step
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+Say = Callable[..., None]
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 # Where there is no terminal to ask.
 _PIPE_WIDTH = 100
@@ -59,6 +60,29 @@ def show_rows(
         if styles and name in styles:
             text.stylize(styles[name], room, room + len(words.partition(".")[0]) + 1)
         screen.print(text, soft_wrap=True)
+
+
+@contextmanager
+def progress(words: str, *, quiet: bool, total: float | None = None) -> Iterator[Say]:
+    """Show a line on a terminal while the block runs; yields what to call with news.
+
+    With a total it has a bar, and news may come with what is completed of it. Nothing is shown in a
+    pipe, nor if `quiet`.
+    """
+    screen = console(stderr=True)
+    if quiet or not screen.is_terminal:
+        yield lambda words, completed=None: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = (BarColumn(bar_width=12),) if total else ()
+    line = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), *bar, line, TimeElapsedColumn())
+    with Progress(*columns, console=screen, transient=True) as shown:
+        task = shown.add_task(words, total=total)
+        yield lambda words, completed=None: shown.update(
+            task, description=words, completed=completed
+        )
 
 
 def as_json(facts: Mapping[str, Any]) -> str:

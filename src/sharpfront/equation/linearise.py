@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,11 @@ from sharpfront.equation.expression import (
     Expression,
     Key,
     Leaf,
-    Values,
     apply,
     apply_function,
     is_zero,
 )
-from sharpfront.equation.graph import derivatives_in, evaluate, folded, ordered
+from sharpfront.equation.graph import derivatives_in, folded, ordered
 from sharpfront.equation.weak import beside
 from sharpfront.errors import NonlinearError
 
@@ -56,10 +55,6 @@ class LinearForm:
     def order(self) -> int:
         """The highest order of any derivative in the form."""
         return max((term.order for term in self.terms), default=0)
-
-    def source_values(self, environment: Mapping[Key, Values]) -> Values:
-        """Return the source at the points of the environment."""
-        return evaluate(self.source, environment)
 
 
 @functools.lru_cache(maxsize=64)

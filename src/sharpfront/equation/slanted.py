@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -43,29 +44,31 @@ def straight_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values
 ) -> tuple[Line, ...]:
     """Return the lines on which functions in the plane jump or bend, within bounds (2, 2)."""
-    found: list[Line] = []
-    for switch in (s for graph in graphs for s in switches(graph)):
-        if switch.period or derivatives_in(switch.argument):
-            continue
-        known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
-        lines = (_line(part, names, bounds) for part in known or ())
-        found += [line for line in lines if line is not None]
-    return distinct(found, bounds)
+    every = [_lines(s, names, bounds) or () for graph in graphs for s in switches(graph)]
+    return distinct(itertools.chain(*every), bounds)
 
 
 def jump_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values
 ) -> tuple[Line, ...] | None:
     """Return the lines on which functions jump; None if one may jump on what is no such line."""
+    jumps = (s for graph in graphs for s in switches(graph) if s.jumps)
     found: list[Line] = []
-    for switch in (s for graph in graphs for s in switches(graph) if s.jumps):
-        if switch.period or derivatives_in(switch.argument):
+    for own in (_lines(switch, names, bounds) for switch in jumps):
+        if own is None:
             return None
-        known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
-        if known is None:
-            return None
-        found += [line for part in known if (line := _line(part, names, bounds)) is not None]
+        found += own
     return distinct(found, bounds)
+
+
+def _lines(switch: Switch, names: Sequence[str], bounds: Values) -> list[Line] | None:
+    """Return the lines on which a switch switches; None where these are not all known."""
+    if switch.period or derivatives_in(switch.argument):
+        return None
+    known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
+    if known is None:
+        return None
+    return [line for part in known if (line := _line(part, names, bounds)) is not None]
 
 
 def steep_lines(

@@ -12,6 +12,7 @@ u^(j)' = u^(j+1) is the trapezoidal rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -29,6 +30,10 @@ from sharpfront.problem.line_problem import LinearCondition, Term
 # The values of conditions.
 Values = Sequence[float] | FloatArray
 GridSolver = Callable[[FloatArray, FloatArray], FloatArray]
+
+# Rows of conditions may be smaller than those of cells by this power of two: three digits of
+# sixteen, where cells are right to three.
+HARMLESS = 10
 
 
 class SingularCellsError(Exception):
@@ -138,6 +143,8 @@ class CellSystem:
                 np.subtract(lf * source[1:], rf * source[:-1], out=row[1:-1])
                 row[0] -= self._added[0] * source[0]
                 row[-1] -= self._added[1] * source[-1]
+            row[0] *= self._units[0]
+            row[-1] *= self._units[1]
         *_, x, info = dgtsv(*self._diagonals, rhs.T, overwrite_b=True)
         return _finite(x, info).T
 
@@ -189,6 +196,11 @@ class CellSystem:
         diagonal[n], lower[-1], ended = _end_row(right, float(s.rr[-1]), float(s.rl[-1]))
         # What the sources of the end cells add to the conditions.
         self._added = begun * float(s.lf[0]), ended * float(s.rf[-1])
+        begin = _unit((diagonal[0], upper[0]), (s.ll[0], s.lr[0]))
+        end = _unit((diagonal[n], lower[-1]), (s.rr[-1], s.rl[-1]))
+        diagonal[0], upper[0] = begin * diagonal[0], begin * upper[0]
+        diagonal[n], lower[-1] = end * diagonal[n], end * lower[-1]
+        self._units = begin, end
         return lower, diagonal, upper
 
     def _from_the_left(self) -> bool:
@@ -201,14 +213,15 @@ class CellSystem:
         s, n = self.slopes, len(self.grid.steps)
         # Rows are the conditions and the cells' after them; diagonals as LAPACK keeps a band.
         band = np.zeros((6, n + 1))
+        units = np.array([_unit(row.weights, (s.ll[0], s.lr[0])) for row in self._rows])
         for r, row in enumerate(self._rows):
             for c, w in zip(row.columns, row.weights, strict=True):
-                band[3 + r - c, c] += w
+                band[3 + r - c, c] += units[r] * w
         band[5, :-2], band[4, 1:-1], band[3, 2:] = s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]
         _finite(band, 0)
 
         def solve(interior: FloatArray, values: FloatArray) -> FloatArray:
-            *_, x, info = dgbsv(2, 1, band, np.concatenate([values, interior]))
+            *_, x, info = dgbsv(2, 1, band, np.concatenate([units * values, interior]))
             return _finite(x, info)
 
         return solve
@@ -307,6 +320,19 @@ def _end_row(condition: LinearCondition, near: float, far: float) -> tuple[float
         elif isinstance(term, Term):
             value += term.weight
     return value + slope * near, slope * far, slope
+
+
+def _unit(condition: Sequence[float], cell: Sequence[float]) -> float:
+    """Return the power of two that makes a condition's row about as large as that of its cell.
+
+    A row far smaller than the others is no pivot: elimination would carry it from cell to cell,
+    which is shooting, and lose as many digits as it is smaller.
+    """
+    row, beside = max(map(abs, condition)), max(map(abs, cell))
+    if not 0.0 < row < math.inf or not 0.0 < beside < math.inf:
+        return 1.0
+    power = math.frexp(beside)[1] - math.frexp(row)[1]
+    return math.ldexp(1.0, min(power, 1000)) if power > HARMLESS else 1.0
 
 
 def _finite(x: FloatArray, info: int) -> FloatArray:

@@ -26,18 +26,26 @@ FIRST_MESHES, SWELL = 24, 1.4
 
 
 def begun(
-    run: Run, start: Start, weak: Function, t: float, scale: FloatArray | None = None
+    run: Run,
+    start: Start,
+    weak: Function,
+    t: float,
+    soon: float,
+    scale: FloatArray | None = None,
 ) -> State:
-    """Return the run at a moment at which the unknowns are given functions, the weaker one too."""
+    """Return the run at a moment at which the unknowns are given functions, the weaker one too.
+
+    Data are those of a moment soon after: what is switched on at the start is on then.
+    """
     of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
     scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
-    nodes = _short_enough(run, nodes, start, scale, t)
+    nodes = _short_enough(run, nodes, start, scale, soon)
     for _ in range(FIRST_MESHES):
         frame = run.mesher.frame(nodes)
-        values = consistent(run.discrete, frame, run.mesher.interpolant(nodes, of), t)
+        values = consistent(run.discrete, frame, run.mesher.interpolant(nodes, of), soon)
         scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
-        rough = measured(run, frame, values, scale, t, quiet=False)[1]
+        rough = measured(run, frame, values, scale, soon, quiet=False)[1]
         new = run.mesher.mesh(nodes, rough, run.in_space, most=int(SWELL * len(nodes)))
         worst = float(run.mesher.left_out(nodes, rough).max())
         if worst < run.in_space and len(new) > 0.7 * len(nodes):
@@ -51,8 +59,8 @@ def begun(
     except StuckError as stuck:
         words = words or str(stuck)
     values = run.mesher.interpolant(nodes, of)
-    values = consistent(run.discrete, run.mesher.frame(nodes), values, t)
-    state = _from_values(run, nodes, values, t, scale)
+    values = consistent(run.discrete, run.mesher.frame(nodes), values, soon)
+    state = replace(_from_values(run, nodes, values, soon, scale), t=t)
     return replace(state, unresolved=words, weak=run.mesher.interpolant(nodes, weak))
 
 

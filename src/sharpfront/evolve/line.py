@@ -22,6 +22,7 @@ from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.rounded import just_after
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
@@ -162,7 +163,7 @@ def _begun(course: Course, share: float, number: int) -> Way:
     """Return a run before its first step; the weaker one begins with a rounder state."""
     run = course.run(share)
     start, words = first_state(course.system, course.tol * share)
-    state = begun(run, start, start.blurred().values, run.span[0])
+    state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
     return Way(state, state, notes=tuple(words), share=share, number=number)
 
 

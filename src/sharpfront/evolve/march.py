@@ -54,19 +54,19 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
 
 def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
     """Return the run at a moment where data jump, its state made to meet them again."""
-    start, words = Start.met(run.system, state.at, run.tol, state.t, run.span)
+    soon = state.t + 1e-9 * (run.span[1] - run.span[0])
+    start, words = Start.met(run.system, state.at, run.tol, soon)
     if start is None:
         frame = run.mesher.frame(state.frame.nodes)
-        soon = state.t + 1e-9 * (run.span[1] - run.span[0])
         values = consistent(run.discrete, frame, state.values, soon)
         rates = first_rates(run.discrete, frame, values, soon)
         fast = float(np.abs(rates[run.at_nodes] / state.scale).max())
         dt = min(state.dt, FIRST_CHANGE / max(fast, 1e-300))
         again = replace(state, frame=frame, values=values, rates=rates, dt=dt, before=None)
         return replace(again, unit=None, late=0.0), []
-    weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, state.t, run.span)
+    weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, soon)
     weakly = state.weakly_at if weak is None else weak.values
-    return begun(run, start, weakly, state.t, state.scale), words
+    return begun(run, start, weakly, state.t, soon, state.scale), words
 
 
 def _step(run: Run, state: State) -> Taken:

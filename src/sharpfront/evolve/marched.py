@@ -40,7 +40,7 @@ class Marched:
     records: tuple[TimeStep, ...] = ()
     marks: tuple[Mark, ...] = ()
     ended: Outcome | None = None  # None if the end of time was reached, else why not
-    # Of each step of the strict run its slab and weights, on patches its end, patches and weights.
+    # Of each step of the strict run its slab and weights, in the plane a `KeptStep`.
     kept: tuple[Any, ...] = ()
 
     def cut(self, count: int) -> Self:
@@ -141,7 +141,8 @@ class Marched:
         if not self.notes:
             return outcome
         since = self.since(tol)
-        held = f"; the estimate holds from t = {since:.3g} on" if since is not None else ""
+        # In full: from 2020 on three digits would be the start.
+        held = f"; the estimate holds from t = {since:.15g} on" if since is not None else ""
         words = f"At the start {'; '.join(self.notes)}{held}."
         return replace(outcome, detail=f"{outcome.detail} {words}".strip())
 

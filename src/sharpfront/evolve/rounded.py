@@ -35,6 +35,10 @@ from sharpfront.place.line.sampling import Function
 
 # A jump is rounded over this share of the domain, a bend over no less.
 ROUND = 1e-6
+# Where time does not begin near zero there are no short steps: a rounding is as wide as diffusion
+# that crosses the domain within the span makes it in this many of the shortest. From time 2020 on
+# a start that jumps is solved with 100 to 1e5 of them, where diffusion crosses in 1/40 of it too.
+TICKS = 3e3
 # A bend is rounded by as much as this share of the tolerance is worth.
 WORTH = 0.3
 # Data are vertical at a break where they rise by so much less over this share of the domain than
@@ -42,6 +46,9 @@ WORTH = 0.3
 CUSP, VERTICAL = 1e-3, 10.0
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
+# The start is looked at this share of the span later: after `np.where(t > 0, 1, 0)` has jumped, and
+# before what varies in a millionth of the span has changed by more than `ROUNDING`.
+AFTER = 1e-16
 # A rounding reaches this many widths. Closer than this share of a width the data are taken for
 # their lines: which side of a jump a place is on may be unknown to rounding.
 ROUNDED_WIDTHS, BESIDE = 9.0, 1e-4
@@ -127,7 +134,9 @@ def _rounded(broken: Break, width: float, s: FloatArray, data: FloatArray) -> Fl
 
 def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
     """Return the initial state of each unknown without breaks, and what was rounded, in words."""
-    length = system.high - system.low
+    length, span = system.high - system.low, system.problem.time
+    assert span is not None
+    least = _least_width(system, span[0])
     found, words = [], []
     for name in system.names:
         plain = Rounded(system.initial(name), system.low, system.high, system.periodic)
@@ -142,7 +151,7 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
             breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
         size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
-        widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
+        widths = _apart(breaks, [_width(b, tol * size, length, least) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
         x = np.linspace(system.low, system.high, BREAK_POINTS)
@@ -153,10 +162,13 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
         words += [f"{name} bends at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in bends]
-    start = system.problem.time
-    assert start is not None
-    found, more = met(system, found, tol, start[0])
+    found, more = met(system, found, tol, just_after(*span))
     return found, words + more
+
+
+def just_after(start: float, stop: float) -> float:
+    """Return the moment at which conditions are met: what is switched on at the start is on."""
+    return start + 4.0 * math.ulp(start) + AFTER * (stop - start)
 
 
 def met(
@@ -169,10 +181,18 @@ def met(
     return found, words
 
 
-def _width(broken: Break, small: float, length: float) -> float:
+def _least_width(system: TimeSystem, t: float) -> float:
+    """Return the width over which a jump is rounded at a moment."""
+    span = system.problem.time
+    assert span is not None
+    ticks = TICKS * math.ulp(t) / (span[1] - span[0])
+    return (system.high - system.low) * max(ROUND, min(math.sqrt(ticks), 1e-3))
+
+
+def _width(broken: Break, small: float, length: float, least: float) -> float:
     if abs(broken.jump) > small:
-        return ROUND * length
-    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), ROUND * length, 1e-3 * length))
+        return least
+    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), least, 1e-3 * length))
 
 
 def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
@@ -192,7 +212,7 @@ def _corrected(
         return []
     highest = max(terms, key=lambda t: t.orders[0])
     i, order = system.names.index(highest.unknown), highest.orders[0]
-    length = system.high - system.low
+    length, least = system.high - system.low, _least_width(system, t)
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
@@ -206,9 +226,9 @@ def _corrected(
     if abs(amount) <= size * (max(1e-3 * tol, ROUNDING) if order == 0 else 1e-4):
         return []
     if order == 0:
-        width = ROUND * length
+        width = least
     else:
-        width = float(np.clip(WORTH * tol * size / abs(amount), ROUND * length, 1e-3 * length))
+        width = float(np.clip(WORTH * tol * size / abs(amount), least, 1e-3 * length))
         amount = -amount
     states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
     where, what = ("left", "right")[side], ("", "with a slope ")[order]

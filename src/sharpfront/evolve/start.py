@@ -45,9 +45,8 @@ class Start:
         state: Callable[[FloatArray], FloatArray],
         tol: float,
         t: float,
-        span: tuple[float, float],
     ) -> tuple[Start | None, list[str]]:
-        """Return a state that meets conditions as they are after a moment; None if it does."""
+        """Return a state that meets conditions as they are at a moment; None if it does."""
 
         def of(index: int) -> Rounded:
             def values(x: FloatArray) -> FloatArray:
@@ -56,7 +55,7 @@ class Start:
             return Rounded(values, system.low, system.high, system.periodic)
 
         plain = [of(i) for i in range(len(system.names))]
-        functions, words = met(system, plain, tol, t + 1e-9 * (span[1] - span[0]))
+        functions, words = met(system, plain, tol, t)
         if functions == plain:
             return None, []
         return _start(functions, system), words

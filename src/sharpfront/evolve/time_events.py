@@ -112,6 +112,13 @@ class Agenda:
             return left if whole else stride * left
         return 0.5 * left if dt > 0.5 * left else dt
 
+    def unseen(
+        self, start: float, stop: float, points: Callable[[float], FloatArray]
+    ) -> list[FloatArray]:
+        """Return where something stands out between two moments that points then do not see."""
+        within = [e for e in self.events if start <= e.t <= stop]
+        return [e.place for e in within if not e.seen_from(points(e.t))]
+
     def settled(self, t: float, end: float) -> float:
         """Return a moment; that of a stop or of the end where it differs by rounding only."""
         near = min((*self.stops.tolist(), end), key=lambda stop: abs(stop - t))
@@ -202,13 +209,14 @@ def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
 def _passed(moments: FloatArray, values: FloatArray, stops: FloatArray) -> FloatArray:
     """Return how much the rows have varied up to each moment, in units of their ranges.
 
-    What jumps at a stop is not counted: a step ends there.
+    What jumps at a stop is not counted: a step ends there. Nor is what jumps at the start.
     """
     spread = np.ptp(values, axis=1)
     varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1, initial=0.0), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
     close = SAME * (moments[-1] - moments[0])
+    stops = np.concatenate([moments[:1], stops])
     first = np.searchsorted(moments[1:], stops, side="left")
     last = np.searchsorted(moments[:-1], stops + close, side="right")
     for i, j in zip(first, last, strict=True):

@@ -36,7 +36,9 @@ class Answers:
     def answer(self, job: dict[str, Any], tell: Tell) -> dict[str, Any]:
         """Return the answer to a question; `tell` is called while it is worked out."""
         if job["action"] == "catalog":
-            return {"problems": [_entry(one) for one in listing().values()]}
+            names = ("name", "title", "statement", "dimension", "file")
+            every = listing().values()
+            return {"problems": [{name: getattr(one, name) for name in names} for one in every]}
         if job["action"] == "read":
             return _facts(_stated(job))
         statement, solution, seconds = self._solution(job, tell)
@@ -62,16 +64,6 @@ class Answers:
         return self._solved[key]
 
 
-def _entry(listed: Entry) -> dict[str, Any]:
-    return {
-        "name": listed.name,
-        "title": listed.title,
-        "statement": listed.statement,
-        "dimension": listed.dimension,
-        "file": listed.file,
-    }
-
-
 def _stated(job: dict[str, Any]) -> Statement:
     """Return what is asked for: a text, or a problem of the catalogue.
 
@@ -82,15 +74,10 @@ def _stated(job: dict[str, Any]) -> Statement:
     if job["name"] is None:
         raise ProblemError("Name a problem of the catalogue, or give the text of a problem file.")
     listed, changed = named(job["name"]), job["parameters"]
-    if not _readable(listed):
+    # A file that needs another one, such as a solid's, is not read here.
+    if listed.file is None or "solid" in tomllib.loads(listed.file)["domain"]:
         return _as_python_states(listed, changed)
-    assert listed.file is not None
     return read_text(listed.file, f"{listed.name}.toml", None, changed)
-
-
-def _readable(listed: Entry) -> bool:
-    """Tell whether a problem has a file that needs no other one, such as a solid's."""
-    return listed.file is not None and "solid" not in tomllib.loads(listed.file)["domain"]
 
 
 def _as_python_states(listed: Entry, changed: dict[str, Any]) -> Statement:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
 from sharpfront.show.data.colours import BLUE
-from sharpfront.show.pages.page import HtmlPage
+from sharpfront.show.pages.page import HtmlPage, svg_of
 
 if TYPE_CHECKING:
     from sharpfront.fit.result import Fit
@@ -77,15 +76,15 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
     page.points([li for li in summary(fit).splitlines() if not (" = " in li and _of(li, starts))])
     page.section("Data and fit")
     for i in range(len(fit.model.observed)):
-        page.figure(_svg(functools.partial(draw_fit, fit, i)), *_caption(fit, i))
+        page.figure(_svg(functools.partial(draw_fit, fit, i)), _caption(fit, i))
     if fit.functions:
         page.section("Functions")
         for name in fit.functions:
             words = f"The function {name} with its 95 % band."
-            page.figure(_svg(functools.partial(draw_function, fit, name)), words, words)
+            page.figure(_svg(functools.partial(draw_function, fit, name)), words)
     page.section("Residuals")
     words = "Residuals in units of the noise; without pattern if the model is right."
-    page.figure(_svg(lambda axes: draw_residuals(fit, axes)), words, words)
+    page.figure(_svg(lambda axes: draw_residuals(fit, axes)), words)
     if profiles and rows and fit.identifiable:
         page.section("Profiles")
         for profile in map(fit.profile, shown_names(fit)):
@@ -93,7 +92,7 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
                 f"By how much the least misfit rises if {profile.name} is held and all else is "
                 f"fitted anew; by {profile.allowed:.3g} at the ends of the interval. {profile}"
             )
-            page.figure(_svg(profile.plot), words, words)
+            page.figure(_svg(profile.plot), words)
     write_text(target, page.render())
     return target
 
@@ -107,15 +106,13 @@ def _of(line: str, starts: tuple[str, ...]) -> bool:
     return bool(starts) and line.startswith(starts)
 
 
-def _caption(fit: Fit, index: int) -> tuple[str, str]:
+def _caption(fit: Fit, index: int) -> str:
     observed = fit.model.observed[index]
     what = "an observation" if not observed.is_plain else observed.name
     if _along_line(observed):
-        words = f"Measurements of {what} and the fit, with its 95 % band."
-    else:
-        words = f"Measurements of {what} against the fit; on the line both agree."
-        words += " Bars across are its 95 % band." if observed.is_plain else ""
-    return words, words
+        return f"Measurements of {what} and the fit, with its 95 % band."
+    bars = " Bars across are its 95 % band." if observed.is_plain else ""
+    return f"Measurements of {what} against the fit; on the line both agree.{bars}"
 
 
 def _along_line(observed: Observed) -> bool:
@@ -128,9 +125,7 @@ def _svg(draw: Callable[[Any], None]) -> bytes:
 
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     draw(figure.subplots())
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    return svg_of(figure)
 
 
 def draw_fit(fit: Fit, index: int, axes: Any) -> None:
@@ -141,10 +136,8 @@ def draw_fit(fit: Fit, index: int, axes: Any) -> None:
     sigma = fit.model.sigma[own] * np.sqrt(fit.variance)
     if _along_line(observed):
         x = np.unique(np.concatenate([_even(observed.points[:, 0]), observed.points[:, 0]]))
-        curve = getattr(fit.solution, observed.name)(x)
-        band = 1.96 * fit.band(x, unknown=observed.name)
-        axes.plot(x, curve, color=BLUE)
-        axes.fill_between(x, curve - band, curve + band, color=BLUE, alpha=0.2, lw=0)
+        values = getattr(fit.solution, observed.name)(x)
+        _draw_band(axes, x, values, fit.band(x, unknown=observed.name))
         axes.errorbar(observed.points[:, 0], observed.values, sigma, fmt=".", color="k", lw=0.8)
         axes.set(xlabel=observed.problem.coordinates[0], ylabel=observed.name)
         return
@@ -165,11 +158,16 @@ def draw_function(fit: Fit, name: str, axes: Any) -> None:
     """Draw a fitted function with its 95 % band over its interval."""
     found = fit.functions[name]
     x = _even(found.best.curve.process.centres)
-    curve, band = found(x), 1.96 * found.band(x)
-    axes.plot(x, curve, color=BLUE)
-    axes.fill_between(x, curve - band, curve + band, color=BLUE, alpha=0.2, lw=0)
+    _draw_band(axes, x, found(x), found.band(x))
     own = fit.model.observed[0].problem.coordinates
     axes.set(xlabel=own[0] if len(own) == 1 else f"argument of {name}", ylabel=name)
+
+
+def _draw_band(axes: Any, x: FloatArray, curve: FloatArray, error: FloatArray) -> None:
+    """Draw a curve with its 95 % band."""
+    axes.plot(x, curve, color=BLUE)
+    ends = curve - 1.96 * error, curve + 1.96 * error
+    axes.fill_between(x, *ends, color=BLUE, alpha=0.2, lw=0)
 
 
 def _even(x: FloatArray) -> FloatArray:

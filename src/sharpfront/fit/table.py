@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.errors import ProblemError
 from sharpfront.files import write_text
+from sharpfront.loading import extra_module
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,7 @@ class Table:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset`` over the parameters (extra ``export``)."""
-        try:
-            import xarray
-        except ImportError:
-            raise MissingExtraError("xarray", "export") from None
+        xarray = extra_module("xarray", "export")
         values = self.values
         names = ["row"] if self.listed else list(self.axes)
         more = [f"item_{i}" for i in range(values.ndim - len(self.shape))]

@@ -33,38 +33,6 @@ class Kernel(Protocol):
         """Return d^orders phi_j(x_i) as an (m, n) array."""
 
 
-@dataclass(frozen=True)
-class Gaussian:
-    """exp(-|z|^2 / 2).
-
-    With the precision P = S^T S and y = P (x - c), the derivatives are the Hermite recursion
-    d_i d^a phi = -y_i d^a phi - sum_j P_ij a_j d^(a - e_j) phi.
-    """
-
-    name = "gaussian"
-
-    def matrix(self, points: Array, centres: Array, shapes: Array, orders: Orders) -> Array:
-        """Return d^orders phi_j(x_i) as an (m, n) array."""
-        metric = _Metric(points, centres, shapes)
-        xp = namespace(points)
-        small = metric.half_square < _LARGEST_EXPONENT
-        zero = metric.half_square * 0
-        value = xp.where(small, xp.exp(-xp.where(small, metric.half_square, zero)), zero)
-        return self._hermite(metric, orders, {(0,) * len(orders): value})
-
-    def _hermite(self, metric: _Metric, orders: Orders, known: dict[Orders, Array]) -> Array:
-        if orders not in known:
-            i, lower = _lowered(orders)
-            result = -metric.y[i] * self._hermite(metric, lower, known)
-            for j, times in enumerate(lower):
-                if times:
-                    below = _minus_one(lower, j)
-                    factor = times * metric.precision(i, j)
-                    result = result - factor * self._hermite(metric, below, known)
-            known[orders] = result
-        return known[orders]
-
-
 class _Radial:
     """A profile f of s = |z|^2 / 2.
 
@@ -95,6 +63,19 @@ class _Radial:
     def profile(self, half_square: Array, k: int) -> Array:
         """Return the k-th derivative of the profile in s."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Gaussian(_Radial):
+    """exp(-|z|^2 / 2); the recursion is that of Hermite's polynomials."""
+
+    name = "gaussian"
+
+    def profile(self, half_square: Array, k: int) -> Array:
+        """Return (-1)^k exp(-s)."""
+        xp, small = namespace(half_square), half_square < _LARGEST_EXPONENT
+        zero = half_square * 0
+        return (-1) ** k * xp.where(small, xp.exp(-xp.where(small, half_square, zero)), zero)
 
 
 @dataclass(frozen=True)

@@ -162,13 +162,6 @@ class BatchedMerges:
         return self.device.put(self.offsets[numbers])[:, None] + self._count[:count]
 
     @property
-    def largest_front(self) -> int:
-        """Columns of the largest merge that eliminates anything."""
-        shared = self._nodes[:, 2]
-        front = self._opened[self._nodes[:, :2]].sum(axis=1) - shared
-        return int(front[shared > 0].max(initial=0))
-
-    @property
     def extremes(self) -> list[tuple[float, float]]:
         """The smallest and largest diagonal entry of the worst factor of each batch."""
         diagonals = [step.diagonal for step in self.steps if step.sizes[0]]

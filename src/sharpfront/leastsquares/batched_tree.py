@@ -106,4 +106,4 @@ class _Solve:
         extremes = [*self.merges.extremes, *((low, high) for low, high in each)]
         rest += sum(batch.rest for batch in self.batches)
         left = (np.array([[np.sqrt(rest)]]),)
-        return TreeSolution.of(columns, left, extremes, self.merges.largest_front, taken)[0]
+        return TreeSolution.of(columns, left, extremes, taken)[0]

@@ -64,7 +64,6 @@ class _Answer:
     columns: list[FloatArray]
     left: Remainder
     extremes: list[tuple[float, float]]
-    largest: int
 
 
 def solved_on_cluster(
@@ -102,8 +101,7 @@ def solved_on_cluster(
             columns[leaf] = found
     left = joined([answer.left for answer in answers])
     extremes = [pair for answer in answers for pair in answer.extremes]
-    largest = max(answer.largest for answer in answers)
-    return TreeSolution.of(columns, left, extremes, largest, None)[0]
+    return TreeSolution.of(columns, left, extremes, None)[0]
 
 
 def _cut(elimination: TreeElimination, count: int) -> tuple[list[int], list[int]]:
@@ -208,10 +206,10 @@ def _answered(part: _Subtree, known: _Known | None) -> _Answer:
         leaf.columns(found.at(own)) for leaf, own in zip(part.leaves, part.index, strict=True)
     ]
     extremes = [*(s.extremes for s in part.steps), *(leaf.extremes for leaf in part.leaves)]
-    return _Answer(columns, part.left, extremes, max((s.width for s in part.steps), default=0))
+    return _Answer(columns, part.left, extremes)
 
 
 def _answered_above(step: _Merged, shared: int) -> _Answer:
     _, made, lost = step
     extremes = [made.extremes] if made else []
-    return _Answer([], remainder(lost, shared), extremes, made.width if made else 0)
+    return _Answer([], remainder(lost, shared), extremes)

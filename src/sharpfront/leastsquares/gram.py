@@ -11,8 +11,9 @@ not fall, QR has to be taken.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dtpsv
@@ -20,14 +21,72 @@ from scipy.linalg.lapack import dtrttp
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.kinds import Kinds, Merge
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.merges import Node, SolvedTraces
+from sharpfront.leastsquares.merges import Node, SolvedTraces, united
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.reflectors import unpacked
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
 from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
+
+
+class Merge(NamedTuple):
+    """The kinds that are merged, how many moments they share, where their open ones go."""
+
+    first: int
+    second: int
+    shared: int
+    at_first: Ints
+    at_second: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Merges that are alike: equal leaves make equal merges, each of which is made once."""
+
+    merges: dict[int, Merge]  # how each kind of node is made of two others, those first
+    of: list[int]  # the kind of each leaf and node
+    opens: list[Ints]  # the moments of each leaf and node that are left in it
+    users: dict[int, int]  # how many kinds are made of each
+
+    @classmethod
+    def among(
+        cls, leaves: Sequence[Hashable], index: Sequence[Ints], nodes: Sequence[Node]
+    ) -> Kinds:
+        """Return the kinds of a tree's nodes, children first.
+
+        Given is what tells the matrix of one leaf from another's, and the moments of each.
+        """
+        numbers: dict[Hashable, int] = {}
+        merges: dict[int, Merge] = {}
+        of = [numbers.setdefault(("leaf", leaf), len(numbers)) for leaf in leaves]
+        users = dict.fromkeys(of, 0)
+        opens = list(index)
+        for node in nodes:
+            a, b = of[node.first], of[node.second]
+            left, right = opens[node.first][node.shared :], opens[node.second][node.shared :]
+            union, at_a, at_b = united(left, right)
+            key = (a, b, node.shared, at_a.tobytes(), at_b.tobytes())
+            number = numbers.setdefault(key, len(numbers))
+            if number not in merges:
+                merges[number] = Merge(a, b, node.shared, at_a, at_b)
+                users[number] = 0
+                users[a] += 1
+                users[b] += 1
+            of.append(number)
+            opens.append(union)
+        return cls(merges, of, opens, users)
+
+    @property
+    def levels(self) -> list[list[int]]:
+        """Kinds of nodes that do not need each other together, those that need no others first."""
+        level: dict[int, int] = {}
+        for number, merge in self.merges.items():
+            level[number] = 1 + max(level.get(merge.first, 0), level.get(merge.second, 0))
+        out: list[list[int]] = [[] for _ in range(max(level.values(), default=0))]
+        for number, k in level.items():
+            out[k - 1].append(number)
+        return out
 
 
 @dataclass(eq=False)
@@ -99,8 +158,7 @@ def gram_traces(
     ]
     diagonals = {id(p.step): p.step.diagonal for p in places}
     extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
-    largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
-    return SolvedTraces(found, left, extremes, largest, taken)
+    return SolvedTraces(found, left, extremes, taken)
 
 
 class _Rows:

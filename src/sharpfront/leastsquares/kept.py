@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaf_rows import Tie
-from sharpfront.leastsquares.leaves import RANK
 from sharpfront.leastsquares.merges import Node, united
-from sharpfront.leastsquares.reflectors import Reflection, lapack
+from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
 from sharpfront.leastsquares.tree import MANY, TreeElimination
 
 # Steps of refinement: each brings back the digits that squares of triangles lose.
@@ -88,12 +87,12 @@ class _Factor:
             rows = np.concatenate([rows, np.zeros((n - m, n))])
         self._rows, self._scale = len(rows), leaf.scale
         self._own = Reflection(np.asfortranarray(rows), overwrite=True)
-        self._rank: _Ranked | None = None
+        self._rank: RankedReflection | None = None
         across = np.zeros((len(rows), g))
         start = len(leaf.scale)
         across[range(start, start + g), range(g)] = -1.0
         if leaf.redundant:
-            self._rank = _Ranked(self._own.upper)
+            self._rank = RankedReflection(self._own.upper)
         top, bottom = self._split(self._own.rotated(across))
         self._top = top
         self._beyond = Reflection(np.asfortranarray(bottom), overwrite=True) if g else None
@@ -105,7 +104,7 @@ class _Factor:
         n = len(self._own.packed)
         top, rest = turned[:n], turned[n:]
         if self._rank is not None:
-            top = self._rank.turned(top)
+            top = self._rank.rotated(top)
             top, rest = top[: self._rank.rank], np.concatenate([top[self._rank.rank :], rest])
         return top, _tall(rest, sum(self.sizes))
 
@@ -129,33 +128,6 @@ def _tall(rows: Numbers, least: int) -> Numbers:
     if len(rows) >= least:
         return rows
     return np.concatenate([rows, np.zeros((least - len(rows), rows.shape[1]))])
-
-
-class _Ranked:
-    """A triangle of which combinations of columns may be zero to rounding: those are left out."""
-
-    def __init__(self, triangle: Numbers) -> None:
-        sizes = np.linalg.norm(triangle, axis=0)
-        self._scale = 1.0 / np.where(sizes > 0, sizes, 1.0)
-        scaled = np.asfortranarray(triangle * self._scale)
-        geqp3, self._solve = lapack("geqp3", scaled), lapack("trtrs", scaled)
-        # Q comes from a second pass over the columns in their order.
-        pivots = geqp3(scaled)[1] - 1
-        self._turn = Reflection(np.asfortranarray(scaled[:, pivots]), overwrite=True)
-        diagonal = np.abs(np.diagonal(self._turn.packed))
-        self.rank = max(1, int(np.sum(diagonal > RANK * diagonal[0])))
-        self._upper = np.asfortranarray(self._turn.packed[: self.rank, : self.rank])
-        self._columns = pivots[: self.rank]
-
-    def turned(self, rows: Numbers) -> Numbers:
-        """Return rows beside the triangle after its elimination."""
-        return self._turn.rotated(rows)
-
-    def columns(self, rows: Numbers) -> Numbers:
-        """Return the columns, those left out zero."""
-        out = np.zeros((len(self._scale), rows.shape[1]), dtype=rows.dtype)
-        out[self._columns] = self._solve(self._upper, rows)[0]
-        return np.asarray(out * self._scale[:, None])
 
 
 # Matrices of two fronts, each with the columns it has among those of both, shared ones first.

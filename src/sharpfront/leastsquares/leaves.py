@@ -6,41 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.apart import Apart
 from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.light import fresh
-from sharpfront.leastsquares.reflectors import PANEL, packed_triangle, reflected, unpacked
+from sharpfront.leastsquares.reflectors import (
+    PANEL,
+    RankedReflection,
+    packed_triangle,
+    reflected,
+    unpacked,
+)
 from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, reflect, solve_triangle
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.
 BLOCK = 16
-# Columns that add less than this share of the largest to redundant ones add rounding.
-RANK = 1e-13
-
-
-@dataclass(frozen=True, eq=False)
-class Substitution:
-    """The last step to the columns of a leaf with redundant ones: those left out are zero.
-
-    It is made once the traces are known: answers to single traces may be as large as 1 / RANK and
-    cancel.
-    """
-
-    triangle: FloatArray
-    columns: NDArray[np.int64]
-    scale: FloatArray
-
-    def __call__(self, rotated: FloatArray) -> FloatArray:
-        """Return the leaf's columns."""
-        out = np.zeros((len(self.scale), rotated.shape[1]))
-        out[self.columns] = dtrtrs(self.triangle, rotated)[0]
-        return np.asarray(out * self.scale[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +41,7 @@ class LeafFactor:
     rhs: FloatArray
     left: Remainder  # what is left of the rows
     extremes: tuple[float, float]
-    back: Substitution | None = None
+    back: RankedReflection | None = None
 
     @property
     def triangle(self) -> FloatArray:
@@ -90,7 +73,7 @@ class LeafFactor:
         if self.traces:
             assert self.response is not None
             own = own - self.response @ moments
-        return np.asarray(own if self.back is None else self.back(own))
+        return np.asarray(own if self.back is None else self.back.columns(own))
 
 
 Group = list[tuple[int, LeafRows]]
@@ -174,8 +157,11 @@ def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
     upper = _reduced(first, top, bottom)
     back = None
     if first.redundant:
-        back, top, bottom = _with_rank(upper, top, bottom)
-        upper = back.triangle
+        back = RankedReflection(upper)
+        upper, rotated = back.triangle, back.rotated(top)
+        # The rows of columns that add nothing are left for the traces.
+        top = rotated[: back.rank]
+        bottom = np.asfortranarray(np.concatenate([rotated[back.rank :], bottom]))
     elif answering:
         solve_triangle(upper, top)
     else:
@@ -199,29 +185,6 @@ def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
             LeafFactor(traces, sizes, top[:, own], response, triangle, rhs, rest, extremes, back)
         )
     return out
-
-
-def _with_rank(
-    upper: FloatArray, top: FloatArray, bottom: FloatArray
-) -> tuple[Substitution, FloatArray, FloatArray]:
-    """Eliminate columns of which combinations may be zero to rounding.
-
-    Returns how to substitute back, what to begin with, and the rows left for the traces: those of
-    columns that add nothing are among them.
-    """
-    sizes = np.linalg.norm(upper, axis=0)
-    scale = 1.0 / np.where(sizes > 0, sizes, 1.0)
-    raw, pivots, tau, _, _ = dgeqp3(upper * scale)
-    diagonal = np.abs(np.diagonal(raw))
-    rank = max(1, int(np.sum(diagonal > RANK * diagonal[0])))
-    rotated, _, _ = dormqr("L", "T", raw, tau, top, 2 * PANEL * max(1, top.shape[1]))
-    triangle = np.triu(raw[:rank, :rank])
-    left = np.concatenate([rotated[rank:], bottom])
-    return (
-        Substitution(triangle, pivots[:rank] - 1, scale),
-        np.asarray(rotated[:rank]),
-        np.asfortranarray(left),
-    )
 
 
 def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[FloatArray, FloatArray]:

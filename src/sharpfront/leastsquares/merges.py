@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dtpmqrt, dtpqrt
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.remainders import Remainder, remainder
+from sharpfront.leastsquares.unlocked import solve_triangle
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 STACKED_BLOCK = 32
@@ -38,7 +39,6 @@ class SolvedTraces:
     left: list[Remainder]  # what is left of the rows
     # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
-    largest_front: int  # columns of the largest merge
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
 
 
@@ -76,16 +76,12 @@ class Elimination:
         diagonal = np.abs(np.diagonal(self.upper))
         return float(diagonal.min()), float(diagonal.max())
 
-    @property
-    def width(self) -> int:
-        """The columns of the merge."""
-        return len(self.upper) + int(self.coupling.shape[1])
-
 
 def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
     """Return the moments that a merge eliminated, from those it left open, (shared, k)."""
-    found, _ = dtrtrs(step.upper, step.rhs - step.coupling @ open_)
-    return np.asarray(found)
+    found = np.asfortranarray(step.rhs - step.coupling @ open_)
+    solve_triangle(np.asfortranarray(step.upper), found)
+    return found
 
 
 def orthogonal_traces(
@@ -115,8 +111,7 @@ def orthogonal_traces(
     out = np.zeros((moments, leaves[0].rhs.shape[1]))
     for step in reversed(steps):
         out[step.shared] = substituted(step, out[step.open])
-    largest = max((step.width for step in steps), default=0)
-    return SolvedTraces(out, left, [step.extremes for step in steps], largest)
+    return SolvedTraces(out, left, [step.extremes for step in steps])
 
 
 def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, FloatArray]:

@@ -48,7 +48,6 @@ class TreeSolution:
     residual_norm: float  # norm of all rows' residual, for the side that is solved for
     # Ratio of the extreme diagonal entries of the triangles, a lower bound of the condition.
     condition: float
-    largest_front: int  # columns of the largest merge
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
     strengths: FloatArray = field(default_factory=lambda: np.zeros(0))  # of shared functions
 
@@ -58,21 +57,20 @@ class TreeSolution:
         columns: list[FloatArray],
         left: Remainder,
         extremes: Iterable[tuple[float, float]],
-        largest_front: int,
         refinements: int | None,
     ) -> list[TreeSolution]:
         """Return the solution for each side, from what is left of the rows, and extreme entries."""
         condition = max(high / max(low, _TINY) for low, high in extremes)
         out = []
         if left[0].shape[1] == len(left) == 1:
-            return [cls(columns, least(left[0])[1], condition, largest_front, refinements)]
+            return [cls(columns, least(left[0])[1], condition, refinements)]
         for side, own in enumerate(left):
             strengths, norm = least(own)
             probes = slice(len(left), columns[0].shape[1] - len(strengths))
             alone = [np.column_stack([c[:, side], c[:, probes]]) for c in columns]
             for found, c in zip(alone, columns, strict=True):
                 found[:, 0] += c[:, probes.stop :] @ strengths
-            out.append(cls(alone, norm, condition, largest_front, refinements, strengths))
+            out.append(cls(alone, norm, condition, refinements, strengths))
         return out
 
 
@@ -149,7 +147,7 @@ class TreeElimination:
         columns = self._columns(leaves, [found.moments[own] for own in index], rows)
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
         left = joined([*found.left, *(leaf.left for leaf in leaves)])
-        return TreeSolution.of(columns, left, extremes, found.largest_front, found.refinements)
+        return TreeSolution.of(columns, left, extremes, found.refinements)
 
     def _columns(
         self, leaves: Sequence[LeafFactor], traces: Sequence[FloatArray], rows: Assembled | None

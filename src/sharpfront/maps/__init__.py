@@ -4,6 +4,8 @@ from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
 from sharpfront.maps.drift import Drift, drift_tables, restored_drift
 from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
+from sharpfront.maps.moving_axis import MovingAxis
+from sharpfront.maps.moving_square import MovingSquare, restored_square
 from sharpfront.maps.quadrilateral import Quadrilateral
 from sharpfront.maps.shell import Shell
 from sharpfront.maps.strip import Strip
@@ -15,6 +17,8 @@ __all__ = [
     "Chart",
     "Drift",
     "MixtureAxis",
+    "MovingAxis",
+    "MovingSquare",
     "Points",
     "Quadrilateral",
     "Shell",
@@ -26,4 +30,5 @@ __all__ = [
     "normals_across",
     "pulled_back",
     "restored_drift",
+    "restored_square",
 ]

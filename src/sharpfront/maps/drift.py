@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
 
 # Newton's steps of the inversion at most, and what is left then in units of the box.
-_STEPS, _CLOSE = 20, 1e-14
+_BACK_STEPS, _BACK_CLOSE = 20, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Drift:
         tau = np.reshape(lapse, (-1, 1))
         s = self._inside(x - tau * self.velocity(x))
         extent = self.bounds[1] - self.bounds[0]
-        for _ in range(_STEPS):
+        for _ in range(_BACK_STEPS):
             found = self.slopes(s, 1)
             gap = s + tau * found[0, 0] - x
             # A seam may lie between a point and where it came from.
@@ -86,13 +86,21 @@ class Drift:
             change = np.stack([d * gap[:, 0] - b * gap[:, 1], a * gap[:, 1] - c * gap[:, 0]], 1)
             change /= (a * d - b * c)[:, None]
             s = self._inside(s - change)
-            if np.abs(change).max(initial=0.0) <= _CLOSE * extent.max():
+            if np.abs(change).max(initial=0.0) <= _BACK_CLOSE * extent.max():
                 break
         return s
 
+    def at_rest(
+        self, points: FloatArray, lapses: FloatArray, orders: Orders
+    ) -> tuple[FloatArray, dict[Orders, FloatArray]]:
+        """Return the positions of points, and what derivatives there make d^orders (`chain`)."""
+        rest = self.inverse(points, lapses)
+        return rest, self.chain(rest, lapses, orders)
+
     def state(self) -> FloatArray:
-        """Return the rows of numbers from which `restored_drift` makes it again, (3 + P, 2)."""
-        return np.concatenate([self.bounds, np.array([self.seams], dtype=float), self.weights])
+        """Return the numbers from which `restored_drift` makes it again, 2 (3 + P) of them."""
+        rows = [self.bounds, np.array([self.seams], dtype=float), self.weights]
+        return np.concatenate(rows).ravel()
 
     def _inside(self, x: FloatArray) -> FloatArray:
         low, high = self.bounds
@@ -119,8 +127,8 @@ class Drift:
 
 def restored_drift(state: ArrayLike) -> Drift | None:
     """Return the drift that `Drift.state` was taken from; None where there is none."""
-    rows = np.asarray(state, dtype=float)
-    if not rows.size or np.isnan(rows).any():
+    rows = np.asarray(state, dtype=float).reshape(-1, 2)
+    if not rows.size:
         return None
     return Drift(rows[:2], (bool(rows[2, 0]), bool(rows[2, 1])), rows[3:])
 

@@ -1,4 +1,4 @@
-"""A Gaussian mixture: density, quantiles and draws.
+"""A Gaussian mixture: density, mass and draws.
 
 p(x) = sum_k pi_k N(x | mu_k, Sigma_k). Shapes: n points in d dimensions, K components.
 """
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from sharpfront.errors import MixtureError
 
@@ -92,56 +92,17 @@ class Mixture:
         spread = (self._factors[chosen] @ normal[:, :, None])[:, :, 0]
         return np.asarray(self.means[chosen] + spread)
 
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Probability below x, of the shape of x; one dimension only."""
-        weights, mean, sd = self._line("cdf")
-        return np.asarray(ndtr((np.asarray(x, float)[..., None] - mean) / sd) @ weights)
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Point below which the probability is p, of the shape of p; one dimension only."""
-        weights, mean, sd = self._line("quantile")
-        level = np.asarray(p, float)
-        if not np.all((level >= 0) & (level <= 1)):
-            raise MixtureError(f"got p = {p!r}, expected probabilities from 0 to 1")
-        x = np.where(level < 0.5, -np.inf, np.inf)
-        inside = (level > 0) & (level < 1)
-        x[inside] = _invert_cdf(level[inside], weights, mean[:, None], sd[:, None])
-        return x
-
-    def _line(self, what: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights, means and standard deviations, (K,) each."""
-        if self.dimension != 1:
+    def mass(self, low: float, high: float) -> float:
+        """Probability between two places, inf allowed; one dimension only."""
+        if self.dimension != 1 or not low <= high:
             raise MixtureError(
-                f"{what} needs a mixture in one dimension, got {self.dimension}; "
-                "try draw for points, mass for the probability of a box"
+                f"got places {low} and {high} in {self.dimension} dimension(s), expected the ends "
+                "of an interval, the lower one first"
             )
-        return self.weights, self.means[:, 0], self._factors[:, 0, 0]
-
-    def mass(self, lower: ArrayLike, upper: ArrayLike) -> float:
-        """Probability in the box lower <= x <= upper; corners are numbers or (d,), inf allowed.
-
-        Exact in one dimension and for diagonal covariances; others are integrated by
-        `scipy.stats.multivariate_normal`, to about 1e-5 in three dimensions and more.
-        """
-        shape = (self.dimension,)
-        low, high = (np.asarray(corner, float) for corner in (lower, upper))
-        if {low.shape, high.shape} - {(), shape} or not np.all(low <= high):
-            raise MixtureError(
-                f"got a box from {lower!r} to {upper!r}, expected corners of shape {shape} "
-                "with lower <= upper; try np.minimum and np.maximum of the two"
-            )
-        low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
-        if np.array_equal(self.covariances, self.covariances * np.eye(self.dimension)):
-            sd = np.diagonal(self._factors, axis1=1, axis2=2)
-            a, b = (low - self.means) / sd, (high - self.means) / sd
-            flip = a > 0  # the lower tail is the one that keeps its digits
-            sides = ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a))
-            return float(self.weights @ sides.prod(axis=1))
-        shapes = zip(self.means, self.covariances, strict=True)
-        from scipy.stats import multivariate_normal
-
-        boxes = [multivariate_normal.cdf(high, *s, True, lower_limit=low, rng=0) for s in shapes]
-        return float(self.weights @ np.array(boxes))
+        mean, sd = self.means[:, 0], self._factors[:, 0, 0]
+        a, b = (low - mean) / sd, (high - mean) / sd
+        flip = a > 0  # the lower tail is the one that keeps its digits
+        return float(self.weights @ (ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a))))
 
 
 def expect(
@@ -169,35 +130,6 @@ def cholesky(covariances: FloatArray) -> FloatArray:
     if covariances.shape[1] == 1:
         return np.sqrt(covariances)
     return np.asarray(np.linalg.cholesky(covariances), float)
-
-
-def _invert_cdf(p: FloatArray, weights: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """Solve F(x) = p (n,), 0 < p < 1, by bracketed Newton steps; mean and sd are (K, 1)."""
-    # The quantile lies between those of the components, and between two knots of a table.
-    knots = np.sort((mean + sd * np.linspace(-8, 8, 33)).ravel())
-    table = weights @ ndtr((knots - mean) / sd)
-    cell, ends = np.searchsorted(table, p), mean + sd * ndtri(p)
-    low = np.maximum(ends.min(axis=0), np.append(-np.inf, knots)[cell])
-    high = np.minimum(ends.max(axis=0), np.append(knots, np.inf)[cell])
-    x = np.clip(np.interp(p, table, knots), low, high)
-    before = np.full_like(p, np.inf)
-    for _ in range(200):
-        z = (x - mean) / sd
-        below = weights @ ndtr(z)
-        excess = below - p
-        slope = (weights / sd[:, 0]) @ np.exp(-0.5 * z * z) / np.sqrt(2 * pi)
-        done = np.abs(excess) <= 2 * EPS * (2 * p + np.abs(x) * slope)
-        done |= high - low <= 2 * EPS * np.abs(x)
-        if done.all():
-            break
-        low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
-        # Newton for ln F = ln p: far out in a tail, for F = p itself, it would only creep.
-        miss = np.log1p(np.maximum(excess / np.maximum(p, 1e-307), EPS - 1))
-        newton = x - miss * below / np.maximum(slope, np.finfo(float).tiny)
-        good = (low < newton) & (newton < high) & (np.abs(miss) < 0.5 * before)
-        x = np.where(done, x, np.where(good, newton, 0.5 * (low + high)))
-        before = np.abs(miss)
-    return x
 
 
 def as_points(points: ArrayLike) -> FloatArray:

@@ -13,6 +13,7 @@ from sharpfront.catalog import graded_points, max_error, uniform_rmse
 from sharpfront.paper.cases import CASES, Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
+from sharpfront.show.pages.words import Words
 
 
 @dataclass(frozen=True)
@@ -146,20 +147,14 @@ def settings(results: Results) -> list[Setting]:
     for run in results.select("sensitivity"):
         found.setdefault((run.case, run.setting), []).append(run)
     return [
-        Setting(
-            case,
-            words,
-            len(runs),
-            spread_of(runs, lambda run: run.rmse),
-            spread_of(runs, lambda run: run.max_error),
-        )
+        Setting(case, words, len(runs), spread_of(runs, "rmse"), spread_of(runs, "max_error"))
         for (case, words), runs in found.items()
     ]
 
 
-def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spread:
-    """Return the spread over runs of which there is at least one."""
-    result = spread(value(run) for run in runs)
+def spread_of(runs: Iterable[Run], name: str) -> Spread:
+    """Return the spread of a measurement over runs of which there is at least one."""
+    result = spread(getattr(run, name) for run in runs)
     assert result is not None, "asked for the spread of nothing"
     return result
 
@@ -167,3 +162,13 @@ def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spre
 def count(runs: Iterable[Run], holds: Callable[[Run], bool]) -> int:
     """Return for how many runs something holds."""
     return sum(1 for run in runs if holds(run))
+
+
+def _many(number: int) -> str:
+    """Return the beginning of a sentence on that many runs."""
+    return {0: "No run is", 1: "One run is"}.get(number, f"{number} runs are")
+
+
+_FORMS = {"sci": sci, "percent": percent, "seconds": seconds, "many": _many}
+WORDS = Words("sharpfront.paper", _FORMS)
+said = WORDS.said

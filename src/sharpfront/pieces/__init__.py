@@ -1,1 +1,1 @@
-"""Bases of what moves: elements on a line, products in the plane, slab after slab of time."""
+"""Bases of what moves: elements on a line, slab after slab of time."""

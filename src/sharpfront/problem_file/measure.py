@@ -134,7 +134,8 @@ def _largest(
     """Return the largest error at the points, and ever closer to the worst of them."""
     draw = np.random.default_rng(0)
     reach = np.ptp(solution.domain.bounds, axis=0)
-    errors = _errors(solution, unknown, exact, points)
+    field = getattr(solution, unknown)
+    errors = errors_at(field, exact, points)
     for _ in range(rounds):
         worst = points[np.argsort(errors)[-_WORST:]]
         reach = reach * _CLOSER
@@ -143,16 +144,25 @@ def _largest(
         near = np.clip(near, *solution.domain.bounds)
         near = near[_held(solution, near)]
         points = np.concatenate([worst, near])
-        errors = _errors(solution, unknown, exact, points)
+        errors = errors_at(field, exact, points)
     return float(np.max(errors))
 
 
-def _errors(
-    solution: Solution, unknown: str, exact: Callable[..., Any], points: FloatArray
+def errors_at(
+    found: Callable[..., Any],
+    exact: Callable[..., Any] | FloatArray,
+    points: FloatArray,
+    chunk: int = _CHUNK,
 ) -> FloatArray:
-    """Return the errors at points; a value that is not a number counts as infinite."""
-    field, found = getattr(solution, unknown), []
-    for start in range(0, len(points), _CHUNK):
-        columns = points[start : start + _CHUNK].T
-        found.append(np.abs(field(*columns) - exact(*columns)))
-    return np.asarray(np.nan_to_num(np.concatenate(found), nan=np.inf))
+    """Return the errors at points (m,) of an interval, or (m, d) of a region.
+
+    Both functions are called with one array per coordinate, of at most `chunk` points at a time,
+    so that memory does not grow with the number of points; the exact solution may be given by its
+    values (m,) too. A value that is not a number counts as an infinite error.
+    """
+    columns, errors = (points[:, None] if points.ndim == 1 else points), [np.zeros(0)]
+    for start in range(0, len(columns), chunk):
+        own = columns[start : start + chunk].T
+        true = exact(*own) if callable(exact) else exact[start : start + chunk]
+        errors.append(np.abs(found(*own) - true))
+    return np.asarray(np.nan_to_num(np.concatenate(errors), nan=np.inf, posinf=np.inf))

@@ -5,6 +5,8 @@ Whether the words fit together (equations, parts of the boundary, names) is look
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -303,35 +305,11 @@ SECTIONS: dict[str, type[Section]] = {
 
 
 # What people write for the words of a file, whichever table they stand in.
+_SYNONYMS = files("sharpfront.problem_file") / "synonyms.toml"
 SYNONYMS: dict[str, str] = {
-    **dict.fromkeys(("eq", "eqn", "pde", "ode", "formula", "residual"), "equation"),
-    **dict.fromkeys(("eqs", "eqns", "pdes", "odes", "system"), "equations"),
-    **dict.fromkeys(("bc", "bcs", "boundary", "boundary_conditions", "constraints"), "conditions"),
-    **dict.fromkeys(("left", "right", "bottom", "top", "back", "front", "surface"), "conditions"),
-    **dict.fromkeys(("ic", "ics", "initial_condition", "initial_conditions", "u0"), "initial"),
-    **dict.fromkeys(("params", "constants", "coefficients", "constant"), "parameters"),
-    **dict.fromkeys(("variables", "functions", "unknown"), "unknowns"),
-    **dict.fromkeys(("geometry", "region", "omega", "shape"), "domain"),
-    **dict.fromkeys(("analytic", "analytical", "reference", "solution"), "exact"),
-    **dict.fromkeys(("options", "settings", "solver"), "solve"),
-    **dict.fromkeys(("t", "tspan", "t_span", "span"), "time"),
-    **dict.fromkeys(("tolerance", "accuracy", "precision", "eps", "rtol", "atol"), "tol"),
-    **dict.fromkeys(("kernels", "n", "max_n", "maxkernels"), "max_kernels"),
-    **dict.fromkeys(("random_seed", "rng"), "seed"),
-    **dict.fromkeys(("start", "initial_guess"), "guess"),
-    **dict.fromkeys(("line", "segment", "range"), "interval"),
-    **dict.fromkeys(("rectangle", "square", "cube"), "box"),
-    **dict.fromkeys(("circle", "disc"), "disk"),
-    **dict.fromkeys(("sphere",), "ball"),
-    **dict.fromkeys(("stl", "mesh", "file"), "solid"),
-    **dict.fromkeys(("levelset", "level_set", "function"), "implicit"),
-    **dict.fromkeys(("subtract", "minus", "cut"), "difference"),
-    **dict.fromkeys(("center", "middle", "position"), "centre"),
-    **dict.fromkeys(("r",), "radius"),
-    **dict.fromkeys(("corners", "vertices"), "polygon"),
-    **dict.fromkeys(("integrand",), "of"),
-    **dict.fromkeys(("value",), "equals"),
-    **dict.fromkeys(("description", "label"), "title"),
+    word: meant
+    for meant, words in tomllib.loads(_SYNONYMS.read_text(encoding="utf-8")).items()
+    for word in words
 }
 
 

@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +25,7 @@ from sharpfront.equation.expression import Apply, Constant, Coordinate, Expressi
 from sharpfront.equation.graph import derivatives_in, folded
 from sharpfront.errors import SharpfrontError
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
 from sharpfront.rivals.lines import unit_rate
 
 SOURCES = "SHARPFRONT_BACOLI"
@@ -42,67 +42,6 @@ _CALLS = {name: name for name in _SAME} | {
     "maximum": "max",
     "minimum": "min",
 }
-
-_DRIVER = """
-subroutine f(t, x, u, ux, uxx, fval, npde)
-  integer :: npde
-  double precision :: t, x, u(npde), ux(npde), uxx(npde), fval(npde)
-{f}
-end subroutine f
-subroutine bndxa(t, u, ux, bval, npde)
-  integer :: npde
-  double precision :: t, u(npde), ux(npde), bval(npde)
-{left}
-end subroutine bndxa
-subroutine bndxb(t, u, ux, bval, npde)
-  integer :: npde
-  double precision :: t, u(npde), ux(npde), bval(npde)
-{right}
-end subroutine bndxb
-subroutine uinit(x, u, npde)
-  integer :: npde
-  double precision :: x, u(npde)
-{start}
-end subroutine uinit
-subroutine none()
-end subroutine none
-subroutine run(began, moments, t, first, places, x, u, tol, kcol, runge, dirichlet, elements, idid)&
-    bind(c, name="run")
-  use iso_c_binding
-  use bacoli_interface
-  integer(c_int), value :: moments, places, kcol, runge, dirichlet, elements
-  integer(c_int) :: first(moments + 1), idid
-  real(c_double), value :: began, tol
-  real(c_double) :: t(moments), x(places), u({npde}, places)
-  double precision :: each({npde}), mesh(elements + 1)
-  double precision, allocatable :: work(:)
-  external f, bndxa, bndxb, uinit, none
-  integer :: i, j, n
-  open (unit=6, file="/dev/null")
-  each = tol
-  do i = 0, elements
-    mesh(i + 1) = {low} + ({high} - {low}) * dble(i) / dble(elements)
-  end do
-  call initialize({npde}, 2000, kcol, 1, runge, 0, .false., each, {npde}, each, {npde}, began, &
-    mesh, elements + 1, x, 1, dirichlet, 0d0, .false., 0d0, .false., idid)
-  do j = 1, moments
-    if (idid < 0) exit
-    call solve(t(j), f, none, bndxa, bndxb, uinit, none, .false., none, .false., none, .false., &
-      idid, .false.)
-    if (idid <= 0) exit
-    i = first(j) + 1
-    n = first(j + 1) - first(j)
-    allocate (work(kcol + 2 + kcol * (sol%nint + 1) + 4))
-    if (runge == 0) then
-      call values(kcol, x(i), sol%nint, sol%x, {npde}, n, 0, u(1, i), sol%y, work)
-    else
-      call valuesri(kcol, x(i), sol%nint, sol%x, {npde}, n, 0, u(1, i), sol%y, work)
-    end if
-    deallocate (work)
-  end do
-  call sol_teardown()
-end subroutine run
-"""
 
 
 # How a whole number below ten is written, which is a better power than a real one.
@@ -189,7 +128,8 @@ def fortran(problem: Problem) -> str:
         for i, residual in enumerate(condition.residuals, 1):
             parts[condition.part].append(assigned(f"bval({i})", residual, at))
     text = {name: "\n".join(blocks) for name, blocks in parts.items()}
-    return _DRIVER.format(npde=len(problem.unknowns), low=low, high=high, **text)
+    driver = (files("sharpfront.rivals") / "bacoli.f90").read_text(encoding="utf-8")
+    return driver.format(npde=len(problem.unknowns), low=low, high=high, **text)
 
 
 @cache
@@ -215,8 +155,7 @@ def _compiled(text: str, folder: str) -> Any:
     return ctypes.CDLL(str(library / f"{name}.so")).run
 
 
-@dataclass(frozen=True)
-class Bacoli(Described):
+class Bacoli(Rival):
     """Both ways in time, two degrees, two first meshes, and tolerances."""
 
     def missing(self) -> str:

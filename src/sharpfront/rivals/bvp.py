@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sharpfront.equation.expression import Derivative, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
 
 
 class FirstOrder:
@@ -89,8 +88,7 @@ def _affine_in_highest(equation: Expression, terms: Sequence[Term], order: int) 
     )
 
 
-@dataclass(frozen=True)
-class SolveBvp(Described):
+class SolveBvp(Rival):
     """Tolerances on three starting meshes."""
 
     def applies(self, subject: Subject) -> str:

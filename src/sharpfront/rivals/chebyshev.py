@@ -72,7 +72,6 @@ class ChebyshevBasis(Tabled):
         return np.asarray(both)
 
 
-@dataclass(frozen=True)
 class Chebyshev(AtPoints):
     """Equation at Chebyshev points, conditions on the boundary; time is a coordinate."""
 

@@ -23,7 +23,7 @@ from sharpfront.geometry.spacetime import SpaceTime
 from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import time_order, velocity_name
-from sharpfront.rivals.contract import Described, Found, Subject, has_integrals
+from sharpfront.rivals.contract import Found, Rival, Subject, has_integrals
 from sharpfront.solution.approximation import Approximation, as_points, split_weights
 
 # Newton's steps at most; twice as many changed no race.
@@ -237,7 +237,7 @@ def fitted(
     return collocated(subject, bases, held, unit_rows=unit_rows)
 
 
-class AtPoints(Described):
+class AtPoints(Rival):
     """A method that takes any problem whose conditions hold at points."""
 
     def applies(self, subject: Subject) -> str:

@@ -72,9 +72,9 @@ def compare(
     >>> found.lane("ours").best.error < 1e-6
     True
     """
+    from sharpfront.catalog import listing
     from sharpfront.rivals.comparison import Comparison
     from sharpfront.rivals.judging import judge_of
-    from sharpfront.rivals.published import published
     from sharpfront.rivals.racing import race
     from sharpfront.rivals.table import chosen
 
@@ -91,6 +91,7 @@ def compare(
         ours = lanes[0] if lanes else None
         lane = race(rival, subject, judge, seconds=budget, seeds=drawn, ours=ours, say=say)
         lanes = (*lanes, lane)
+    entry = listing().get(statement.name)
     return Comparison(
         name=statement.name,
         title=statement.title,
@@ -99,7 +100,7 @@ def compare(
         lanes=lanes,
         seconds=budget,
         seeds=drawn,
-        published=published(statement.name),
+        published=() if entry is None else entry.published,
     )
 
 

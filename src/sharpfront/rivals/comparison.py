@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sharpfront.catalog.entry import Published
 from sharpfront.files import write_text
-from sharpfront.rivals.published import Published
 from sharpfront.rivals.racing import Lane, Mark
 
 if TYPE_CHECKING:

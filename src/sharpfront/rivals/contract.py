@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -76,58 +77,32 @@ class Subject:
         return {name: state.values(name, points) for name in names}
 
 
-class Rival(Protocol):
-    """A method in the race."""
+@dataclass(frozen=True)
+class Rival(ABC):
+    """A method in the race: words about it, and what it does."""
 
-    @property
-    def name(self) -> str:
-        """A word for the command line."""
-
-    @property
-    def title(self) -> str:
-        """What tables and pictures call it."""
-
-    @property
-    def citation(self) -> str:
-        """Where it is published."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Modules that must be importable, beyond those of the core."""
-
-    @property
-    def drawn(self) -> bool:
-        """Whether a result depends on the seed."""
+    name: str  # a word for the command line
+    title: str  # what tables and pictures call it
+    citation: str  # where it is published
+    needs: tuple[str, ...] = ()  # modules that must be importable, beyond those of the core
+    drawn: bool = False  # whether a result depends on the seed
 
     def missing(self) -> str:
         """Return what has to be installed, and how; nothing if all is there."""
+        lacking = [need for need in self.needs if importlib.util.find_spec(need) is None]
+        return f"needs {', '.join(lacking)}: pip install 'sharpfront[bench]'" if lacking else ""
 
+    @abstractmethod
     def applies(self, subject: Subject) -> str:
         """Return why the method cannot be used; nothing if it can."""
 
+    @abstractmethod
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return the settings to try, the cheapest first."""
 
+    @abstractmethod
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return each unknown as a function; what could go on for ever stops when time is up."""
-
-
-@dataclass(frozen=True)
-class Described:
-    """The words about a rival; its class adds what it does."""
-
-    name: str
-    title: str
-    citation: str
-    needs: tuple[str, ...] = ()
-    extra: str = "bench"
-    drawn: bool = False
-
-    def missing(self) -> str:
-        """Return which modules are not there, and the extra that installs them."""
-        lacking = [need for need in self.needs if importlib.util.find_spec(need) is None]
-        how = f"pip install 'sharpfront[{self.extra}]'"
-        return f"needs {', '.join(lacking)}: {how}" if lacking else ""
 
 
 def only_values(problem: Problem) -> bool:

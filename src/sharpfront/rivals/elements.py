@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, only_values, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, only_values, tried
 
 _STEPS, _SETTLED = 20, 1e-11
 # Unknowns at which refining ends.
@@ -131,8 +130,7 @@ def boundary_values(problem: Problem) -> Callable[[FloatArray], FloatArray]:
     return at
 
 
-@dataclass(frozen=True)
-class ScikitFem(Described):
+class ScikitFem(Rival):
     """Told nothing of where features are; solves, marks cells, refines."""
 
     def applies(self, subject: Subject) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sharpfront.adapt import Adaptor, Paper, Uniform
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, has_integrals, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, has_integrals, tried
 from sharpfront.rivals.ours import as_found
 from sharpfront.solve import solve
 
@@ -29,7 +29,7 @@ def _refusal(problem: Problem) -> str:
 
 
 @dataclass(frozen=True)
-class MixturePielm(Described):
+class MixturePielm(Rival):
     """One of our two adaptors, with settings of its own."""
 
     adaptor: Callable[..., Adaptor] = Paper

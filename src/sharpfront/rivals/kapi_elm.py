@@ -83,7 +83,6 @@ def _suggested(trial: Any, dimension: int) -> _Spread:
     return _Spread(even, np.array(places), np.array(extents), overlap)
 
 
-@dataclass(frozen=True)
 class KapiElm(AtPoints):
     """Trials until the time is up; the tuning is part of the time."""
 

@@ -7,7 +7,6 @@ moves; Jacobians are sparse and analytic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import factorial
@@ -24,7 +23,7 @@ from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import velocity_name
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject
 
 # Order of the differences, and degree of the splines between the points.
 _ACCURACY, _SPLINE = 6, 5
@@ -221,8 +220,7 @@ def unit_rate(problem: Problem) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class MethodOfLines(Described):
+class MethodOfLines(Rival):
     """Ever finer grids with tolerances to match."""
 
     def applies(self, subject: Subject) -> str:

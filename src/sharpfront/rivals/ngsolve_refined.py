@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sharpfront.equation.expression import Apply, Constant, Coordinate, Expressi
 from sharpfront.equation.graph import derivatives_in, folded, ordered
 from sharpfront.geometry import Box, Polygon
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
 from sharpfront.rivals.elements import SIZES, WeakForm, weak_refusal
 
 # Cells whose recovered gradient differs by more than this share of the largest are refined.
@@ -69,8 +68,7 @@ class _Translator:
         return table[name]() if name in table else getattr(ng, _KNOWN[name])(first)
 
 
-@dataclass(frozen=True)
-class NgSolve(Described):
+class NgSolve(Rival):
     """Told nothing of where features are; linear problems on boxes and polygons."""
 
     def applies(self, subject: Subject) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
+from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
@@ -27,8 +26,7 @@ def as_found(solution: Solution) -> Found:
     return {name: getattr(solution, name) for name in solution.unknowns}
 
 
-@dataclass(frozen=True)
-class Ours(Described):
+class Ours(Rival):
     """`sharpfront.solve`; a solution that does not say converged counts by its error all the same.
 
     One in time that ends early has no value after that, which counts as an infinite error.

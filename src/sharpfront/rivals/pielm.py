@@ -59,7 +59,6 @@ class TanhFeatures(Tabled):
         return np.asarray(_derivative(sum(orders))(inner) * factor)
 
 
-@dataclass(frozen=True)
 class Pielm(AtPoints):
     """One least-squares fit of random features; time is a coordinate."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -41,7 +40,6 @@ def _unfit(problem: Problem) -> bool:
     )
 
 
-@dataclass(frozen=True)
 class Pinn(AtPoints):
     """Adam, then L-BFGS, on the mean squared residual; conditions weigh as a setting says."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -33,7 +31,6 @@ def spaced(centres: FloatArray, overlap: float, domain: Domain) -> KernelBasis:
     return KernelBasis(Gaussian(), centres, shapes)
 
 
-@dataclass(frozen=True)
 class Rad(AtPoints):
     """Solve, draw points anew with p ~ |R|^k / mean + c, k = c = 1, and solve again."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from sharpfront.rows.sides import (
     side_rule,
     side_tables,
 )
-from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of_all
+from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of, taylor_of_all
 
 Rows = tuple[FloatArray, FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.
@@ -44,9 +44,25 @@ class OnSide(NamedTuple):
     patch: Patch
     side: Side
     rule: tuple[list[FloatArray], FloatArray]  # the points along each axis, and weights
+    # The same in space, with normals.
+    points: FloatArray
+    normals: FloatArray
     # The form in the patch's chart, and in space.
     values: FormValues
     space: FormValues
+
+
+class ConditionAt(NamedTuple):
+    """A condition at points of a patch, and how rows are made there."""
+
+    form: LinearForm
+    patch: Patch
+    points: FloatArray  # in space, (m, d)
+    normals: FloatArray
+    values: FormValues  # the form there, along space's axes
+    scale: FloatArray  # what its values are multiplied by in the rows, (m,)
+    rows: Callable[[FormValues], FloatArray]  # of a form there, times the scale
+    weighed: Callable[[FloatArray], FloatArray]  # values at the points, in the rows they belong to
 
 
 class ConditionRows:
@@ -102,8 +118,8 @@ class ConditionRows:
             found = form_at(form, self.measure.problem.coordinates, *every)
             values, space = found.in_chart(taylor).split(ends), found.split(ends)
             for i, own in enumerate(out):
-                here = OnSide(form, patches[i], sides[i], rules[i], values[i], space[i])
-                own.append(self._on_side(here))
+                at_side = patches[i], sides[i], rules[i], points[i], normals[i]
+                own.append(self._on_side(OnSide(form, *at_side, values[i], space[i])))
         return out
 
     def on_curves(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
@@ -145,13 +161,18 @@ class ConditionRows:
             values = form_at(form, measure.problem.coordinates, found.points, found.normals)
             size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
             scale = measure.weight(patch) / size * np.sqrt(weights)
-            matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
-            shared = measure.of_functions(values, found.points, scale, patch)
-            yield matrix, measure.probed(values.rhs * scale, shared=shared)
+
+            def rows(other: FormValues, scale: FloatArray = scale) -> FloatArray:
+                return scattered_matrix(other, scale, patch, found.points, measure.unknowns)
+
+            here = ConditionAt(
+                form, patch, found.points, found.normals, values, scale, rows, lambda v: v
+            )
+            yield rows(values), self._right_sides(here)
 
     def _scaled(self, here: OnSide) -> tuple[FloatArray, FloatArray]:
         """Return the rows of a condition, and what its values are multiplied by in them."""
-        form, patch, side, (z, weights), values, _ = here
+        form, patch, side, (z, weights), _, _, values, _ = here
         weight = self.measure.weight(patch)
         key = (id(form), side.axis, side.end, patch.shape, weight) if is_constant(form) else None
         if key is not None and patch.chart is None and key in self._shared:
@@ -165,15 +186,27 @@ class ConditionRows:
         return known
 
     def _on_side(self, here: OnSide) -> Rows:
-        _, patch, _, (z, weights), values, space = here
+        form, patch, side, (z, weights), points, normals, _, space = here
         matrix, scale = self._scaled(here)
-        rhs = weighed_source(values.rhs * scale, weights, tuple(map(len, z)))
+        counts, unknowns = tuple(map(len, z)), self.measure.unknowns
+
+        def rows(other: FormValues) -> FloatArray:
+            own = other.in_chart(taylor_of(patch, patch.positions(z)))
+            return weighed_rows(own, scale, weights, side_tables(patch, side, own.order), unknowns)
+
+        def weighed(values: FloatArray) -> FloatArray:
+            return weighed_source(values, weights, counts)
+
+        where = patch, points, normals, space, scale
+        return matrix, self._right_sides(ConditionAt(form, *where, rows, weighed))
+
+    def _right_sides(self, here: ConditionAt) -> FloatArray:
+        """Return what the rows of a condition are to be, beside the probes, (m, k)."""
         shared: FloatArray | float = 0.0
         if self.measure.shared:
-            points = patch.in_space(patch.positions(z))
-            found = self.measure.of_functions(space, points, scale, patch)
-            shared = weighed_source(np.asarray(found), weights, tuple(map(len, z)))
-        return matrix, self.measure.probed(rhs, shared=shared)
+            found = self.measure.of_functions(here.values, here.points, here.scale, here.patch)
+            shared = here.weighed(np.asarray(found))
+        return self.measure.probed(here.weighed(here.values.rhs * here.scale), shared=shared)
 
     def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""
@@ -196,15 +229,20 @@ class ConditionRows:
         ]
 
     def _at_point(self, form: LinearForm, patch: Patch, point: FloatArray) -> Rows:
-        at = patch.in_chart(point)
-        found = self.measure.at(form, patch, at)
+        at, names = patch.in_chart(point), self.measure.problem.coordinates
+        values, taylor = form_at(form, names, point), taylor_of(patch, at)
+        found = values.in_chart(taylor)
         size = np.maximum(size_of_terms(found, patch.sides, self.measure.rough), TINY)
         scale = self.measure.weight(patch) / size
-        tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
-        rows = form_matrix(found, scale, tables, self.measure.unknowns)
-        space = form_at(form, self.measure.problem.coordinates, point)
-        shared = self.measure.of_functions(space, point, scale, patch)
-        return rows, self.measure.probed(found.rhs * scale, shared=shared)
+
+        def rows(other: FormValues) -> FloatArray:
+            own = other.in_chart(taylor)
+            tables = [patch.axis_table(a, at[:, a], own.order) for a in range(patch.dimension)]
+            return form_matrix(own, scale, tables, self.measure.unknowns)
+
+        nowhere = np.zeros_like(point)
+        here = ConditionAt(form, patch, point, nowhere, values, scale, rows, lambda v: v)
+        return rows(values), self._right_sides(here)
 
 
 def _pieces(patch: Patch, side: Side) -> list[tuple[float, float]]:

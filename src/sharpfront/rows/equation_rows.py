@@ -21,13 +21,12 @@ from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
-from sharpfront.rows.constant_rows import projected_rows, triangle_of
 from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.moments import weighed_rows, weighed_source
+from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
-from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_all
+from sharpfront.rows.values import FormValues, RowPoints, constants_of, form_at, kinds_of
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
 # another norm, hardly later.
@@ -74,72 +73,55 @@ class EquationRows:
         return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
-        cut = [patch for patch in patches if patch.cut is not None]
-        boxes = [patch for patch in patches if patch.cut is None and patch.chart is None]
-        mapped_ones = [patch for patch in patches if patch.chart is not None]
-        known = dict(zip(cut, self._on_cut(cut), strict=True)) if cut else {}
-        for alike in (boxes, mapped_ones):
-            known |= zip(alike, self._on_whole(alike), strict=True)
+        layered = [p for p in patches if p.chart is None and len(self.measure.in_layers(p))]
+        work = sum(4.0 * patch.size**3 for patch in layered)
+        known = dict(zip(layered, mapped(self._in_layer, layered, work), strict=True))
+        for alike in kinds_of([patch for patch in patches if patch not in known]):
+            known |= zip(alike, self._of_kind(alike), strict=True)
         return [known[patch] for patch in patches]
 
-    def _on_whole(self, patches: Sequence[Patch]) -> list[Reduced]:
-        """Return the rows of patches that nothing cuts, all boxes of space or all in charts."""
-        if not patches:
-            return []
-        counts = [patch.row_points for patch in patches]
-        rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
-        points = np.concatenate([x for x, _ in rules])
-        ends, problem = np.cumsum([len(x) for x, _ in rules])[:-1], self.measure.problem
-        constant = self.measure.constant and all(patch.chart is None for patch in patches)
-        if constant or all(patch in self._alike for patch in patches):
+    def _in_layer(self, patch: Patch) -> Reduced:
+        """Return the rows of a box in which a layer has functions: there are points in it too."""
+        measure = self.measure
+        own = RowPoints([patch]).every
+        points = np.concatenate([own, measure.in_layers(patch)])
+        (equation,) = measure.problem.forms
+        form = form_at(equation, measure.problem.coordinates, points)
+        size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+        factor = lightest([patch], measure.order) * measure.weight(patch)
+        scale = factor / np.maximum(size, TINY) / math.sqrt(len(points))
+        matrix = scattered_matrix(form, scale, patch, points, measure.unknowns)
+        load = measure.load(points)[0] * scale
+        shared = measure.of_functions(form, points, scale, patch)
+        both = measure.probed(form.rhs * scale, load, points, shared)
+        return Reduced.of(matrix, both, measure.shared)
+
+    def _of_kind(self, patches: Sequence[Patch]) -> list[Reduced]:
+        """Return the rows of patches of one kind."""
+        places, problem = RowPoints(patches), self.measure.problem
+        plain = patches[0].cut is None and patches[0].chart is None
+        if (self.measure.constant and plain) or all(patch in self._alike for patch in patches):
+            ends = np.cumsum([len(x) for x, _ in places.rules])[:-1]
             sources = [
-                with_means(form, problem.coordinates, patches, np.split(source(points), ends))
+                with_means(form, problem.coordinates, patches, np.split(source(places.every), ends))
                 for form, source in zip(problem.forms, sources_of(problem), strict=True)
             ]
             return [
-                self._like_others(patch, rules[i], [s[i] for s in sources])
+                self._like_others(patch, places.rules[i], [s[i] for s in sources])
                 for i, patch in enumerate(patches)
             ]
-        nodes = [[gauss(k)[0] for k in n] for n in counts]
-        at = [p.positions(z) if p.chart else z[0] for p, z in zip(patches, nodes, strict=True)]
-        taylor = taylor_of_all(patches, at)
         values = [
-            form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
-            for form in problem.forms
+            places.split(form_at(form, problem.coordinates, places.every)) for form in problem.forms
         ]
-        values = [
-            [replace(v, rhs=s) for v, s in zip(own, found, strict=True)]
-            for own, form in zip(values, problem.forms, strict=True)
-            for found in [with_means(form, problem.coordinates, patches, [v.rhs for v in own])]
-        ]
-        each = [(patch, rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
+        if patches[0].cut is None:
+            values = [
+                [replace(v, rhs=s) for v, s in zip(own, found, strict=True)]
+                for own, form in zip(values, problem.forms, strict=True)
+                for found in [with_means(form, problem.coordinates, patches, [v.rhs for v in own])]
+            ]
+        each = [(patch, places.rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(lambda one: self._varying(*one), each, work)
-
-    def _on_cut(self, patches: Sequence[Patch]) -> list[Reduced]:
-        """Return the rows of patches that the boundary cuts, at points inside."""
-        points = [patch.inner_points() for patch in patches]
-        ends = np.cumsum([len(x) for x in points])[:-1]
-        problem, every = self.measure.problem, np.concatenate(points)
-        values = [form_at(f, problem.coordinates, every).split(ends) for f in problem.forms]
-
-        def reduced(i: int) -> Reduced:
-            patch, forms = patches[i], [v[i] for v in values]
-            factor = lightest([patch], self.measure.order) * self.measure.weight(patch)
-            blocks, rhs, load, shared = [], [], [], []
-            for form, smooth in zip(forms, self.measure.load(points[i]), strict=True):
-                size = felt_size(form, patch.sides, self.measure.rough, self.measure.extent)[0]
-                scale = factor / np.maximum(size, TINY) / math.sqrt(max(1, len(points[i])))
-                blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
-                rhs.append(form.rhs * scale)
-                load.append(smooth * scale)
-                shared.append(self.measure.of_functions(form, points[i], scale, patch))
-            sides = np.concatenate(shared) if self.measure.shared else 0.0
-            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load), points[i], sides)
-            return Reduced.of(np.concatenate(blocks), both, self.measure.shared)
-
-        work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
-        return mapped(reduced, range(len(patches)), work)
 
     def _varying(
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
@@ -202,11 +184,8 @@ class EquationRows:
         scales: Sequence[FloatArray | float],
         rule: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
-        counts, tests = patch.row_points, patch.row_functions
-
         def weighed(values: Iterable[FloatArray]) -> FloatArray:
-            both = zip(values, scales, strict=True)
-            own = [weighed_source(v * k, rule[1], counts, tests) for v, k in both]
+            own = [_weighed(patch, v * k, rule[1]) for v, k in zip(values, scales, strict=True)]
             return own[0] if len(own) == 1 else np.concatenate(own)
 
         measure = self.measure
@@ -229,13 +208,15 @@ class EquationRows:
         form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
         scale = np.broadcast_to(scales[0], len(points))
         found = np.asarray(measure.of_functions(form, points, scale, patch))
-        return weighed_source(found, weights, patch.row_points, patch.row_functions)
+        return _weighed(patch, found, weights)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
         local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
         factor = lightest([patch], measure.order) * measure.weight(patch)
+        if patch.cut is not None:
+            factor /= math.sqrt(max(1, len(forms[0].rhs)))
         sizes = [
             size_of_terms(form, local, measure.rough)
             if local.ndim > 1
@@ -264,6 +245,12 @@ class EquationRows:
         unknowns: Sequence[Sequence[str]],
     ) -> list[FloatArray]:
         """Return the rows of each equation over the functions of some unknowns."""
+        if patch.cut is not None:
+            points = patch.inner_points()
+            return [
+                scattered_matrix(f, k, patch, points, own)
+                for f, k, own in zip(forms, scales, unknowns, strict=True)
+            ]
         tables = patch.gauss_tables(patch.row_points, self.measure.order)
         return [
             weighed_rows(f, k, weights, tables, own, patch.row_functions)
@@ -279,6 +266,13 @@ class EquationRows:
         if len(owners) < 2 or any(len(own) != 1 for own in each) or len(each) != len(owners):
             return []
         return [own[0] for own in each]
+
+
+def _weighed(patch: Patch, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return values at a patch's points, (m,) or (m, k), in the rows they belong to."""
+    if patch.cut is not None:
+        return values
+    return weighed_source(values, weights, patch.row_points, patch.row_functions)
 
 
 def sources_of(problem: Problem) -> list[Source]:

@@ -19,11 +19,10 @@ from sharpfront.equation.values import environment, inside_values
 from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.faces import Contact, Face
-from sharpfront.rows.interfaces import Moments, OfFunctions
+from sharpfront.rows.interfaces import Moments, OfFunctions, moments_on, scale_of
 from sharpfront.rows.loads import LoadOnFlux, loads_between_charts
 from sharpfront.rows.materials import material_lines
-from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import face_rule, form_matrix
+from sharpfront.rows.sides import face_rule, scattered_matrix
 from sharpfront.rows.values import FormValues, taylor_of
 
 Sides = tuple[Patch, Patch]
@@ -88,25 +87,12 @@ class Fronts:
             lengths = [np.minimum(*lengths) for _ in patches]
         for across, c in zip(lengths, face.contacts, strict=True):
             across[c.axis] = depth
+        scales = [scale_of(p, lengths, weights, self.rough) for p in zip(*both, strict=True)]
         own = 0 if here is face.below else 1
-        patch = patches[own]
-        positions, mean = face_rule(patch, here, count)
-        rows, rhs, shared = [], [], []
-        for k, pair in enumerate(zip(*both, strict=True)):
-            scale = min(
-                weight / max(float(np.max(size_of_terms(f, x, self.rough))), 1e-300)
-                for f, x, weight in zip(pair, lengths, weights, strict=True)
-            )
-            form = pair[own]
-            tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], form.order)]
-            ends = patch.end_tables(here.axis, form.order)[:, here.end][:, None]
-            tables.insert(here.axis, ends)
-            rows.append(mean @ form_matrix(form, scale, tables, self.problem.unknowns))
-            rhs.append(scale * (mean @ form.rhs))
-            if functions is not None:
-                found = functions(spatial[own][k], patch.in_space(positions), scale)
-                shared.append(mean @ found)
-        return np.concatenate(rows), np.concatenate(rhs), np.concatenate(shared) if shared else None
+        patch, unknowns = patches[own], self.problem.unknowns
+        at, mean = face_rule(patch, here, count)
+        rows = [scattered_matrix(form, 1.0, patch, at, unknowns) for form in both[own]]
+        return moments_on(mean, rows, spatial[own], scales, patch.in_space(at), functions)
 
     def _forms(
         self, patch: Patch, here: Contact, count: int, normal: tuple[float, ...] | None

@@ -41,11 +41,6 @@ class Datum:
     below: LinearForm
     above: LinearForm
 
-    @property
-    def order(self) -> int:
-        """The highest order of a derivative in it."""
-        return max(self.below.order, self.above.order)
-
 
 # What a form at points, times a factor, makes of functions that one patch has and not the other.
 OfFunctions = Callable[[FormValues, FloatArray, float], FloatArray]
@@ -173,21 +168,45 @@ class Interfaces:
         upper end the face is, else of the other. There are counts of moments along the other axes,
         and sizes in which the data are measured. Last come the sides of `functions`, if given.
         """
-        own = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
-        rows, rhs, shared = [], [], []
-        for datum in data:
-            values = [own[0].values(datum.below), own[1].values(datum.above)]
-            scale = min(
-                weight / max(float(np.max(size_of_terms(form, sizes.sides, self.rough))), 1e-300)
-                for form, weight in zip(values, sizes.weights, strict=True)
-            )
-            i = 1 - end
-            rows.append(scale * own[i].moments(values[i], self.problem.unknowns))
-            rhs.append(scale * (own[i].projection @ values[i].rhs))
-            if functions is not None:
-                found = functions(values[i], own[i].points, scale)
-                shared.append(own[i].projection @ found)
-        return np.concatenate(rows), np.concatenate(rhs), np.concatenate(shared) if shared else None
+        sides = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
+        own = sides[1 - end]
+        both = [(sides[0].values(d.below), sides[1].values(d.above)) for d in data]
+        lengths = [sizes.sides] * 2
+        scales = [scale_of(pair, lengths, sizes.weights, self.rough) for pair in both]
+        here = [pair[1 - end] for pair in both]
+        rows = [own.rows(form, self.problem.unknowns) for form in here]
+        return moments_on(own.projection, rows, here, scales, own.points, functions)
+
+
+def scale_of(
+    pair: Sequence[FormValues],
+    lengths: Sequence[FloatArray],
+    weights: Sequence[float],
+    rough: dict[str, int],
+) -> float:
+    """Return what a datum is multiplied by, given on both sides of a face with sizes there."""
+    each = zip(pair, lengths, weights, strict=True)
+    return min(w / max(float(np.max(size_of_terms(f, x, rough))), 1e-300) for f, x, w in each)
+
+
+def moments_on(
+    mean: FloatArray,
+    rows: Sequence[FloatArray],
+    forms: Sequence[FormValues],
+    scales: Sequence[float],
+    points: FloatArray,
+    functions: OfFunctions | None,
+) -> Moments:
+    """Return the moments of data on one side of a face, given as rows and as forms in space."""
+    shared = None
+    if functions is not None:
+        own = zip(forms, scales, strict=True)
+        shared = np.concatenate([mean @ functions(form, points, k) for form, k in own])
+    return (
+        np.concatenate([k * (mean @ each) for each, k in zip(rows, scales, strict=True)]),
+        np.concatenate([k * (mean @ form.rhs) for form, k in zip(forms, scales, strict=True)]),
+        shared,
+    )
 
 
 def interface_lines(problem: Problem) -> tuple[FloatArray, ...]:
@@ -226,15 +245,15 @@ class _Sided:
         source = inside_values(form.source, here, inside, count)
         return FormValues(form.terms, coefficients, -source)
 
-    def moments(self, form: FormValues, unknowns: Sequence[str]) -> FloatArray:
-        """Return the moments of a form over the patch's functions, (moments, columns)."""
+    def rows(self, form: FormValues, unknowns: Sequence[str]) -> FloatArray:
+        """Return a form over the patch's functions at the points, (m, columns)."""
         tables = [
             self.patch.end_tables(a, form.order)[:, self.end : self.end + 1]
             if a == self.axis
             else self.patch.axis_table(a, self.axes[a], form.order)
             for a in range(self.patch.dimension)
         ]
-        return np.asarray(self.projection @ form_matrix(form, 1.0, tables, unknowns))
+        return form_matrix(form, 1.0, tables, unknowns)
 
 
 def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:

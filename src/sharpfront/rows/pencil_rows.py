@@ -9,26 +9,20 @@ iteration then needs the weights of those functions alone.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.problem import Problem
-from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
+from sharpfront.rows.conditions import ConditionAt, ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.moments import weighed_rows
-from sharpfront.rows.norm import felt_size, size_of_terms
+from sharpfront.rows.measure import Measure
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.sides import scattered_matrix, side_normals, side_tables
-from sharpfront.rows.values import FormValues, form_at, taylor_of
+from sharpfront.rows.values import RowPoints, form_at
 
 
 class PencilEquations(EquationRows):
@@ -51,36 +45,18 @@ class PencilEquations(EquationRows):
         shared = self.measure.constant and patch.chart is None and patch.cut is None
         key: Hashable = patch.shape if shared else patch
         if key not in self._pencils:
-            whole = patch.cut is None
-            self._pencils[key] = self._on_box(patch) if whole else self._inside(patch)
+            self._pencils[key] = self._made(patch)
         return self._pencils[key]
 
-    def _forms(self, points: FloatArray) -> list[list[FormValues]]:
-        """Return the forms of the left side, and of each term on the right."""
-        names, own = self.measure.problem.coordinates, self.measure.problem.forms
-        return [[form_at(f, names, points) for f in forms] for forms in (own, *self.others)]
-
-    def _on_box(self, patch: Patch) -> Reduced:
-        counts = tuple(p + 1 for p in patch.functions)
-        points, weights = patch.gauss_points(counts)
-        taylor = taylor_of(patch, patch.positions([gauss(n)[0] for n in counts]))
-        forms = [[f.in_chart(taylor) for f in each] for each in self._forms(points)]
-        scales = self._scales(patch, forms[0])
+    def _made(self, patch: Patch) -> Reduced:
+        places, names = RowPoints([patch]), self.measure.problem.coordinates
+        # Of the left side, and of each term on the right.
+        forms = [
+            [places.split(form_at(f, names, places.every))[0] for f in each]
+            for each in (self.measure.problem.forms, *self.others)
+        ]
+        scales, ((_, weights),) = self._scales(patch, forms[0]), places.rules
         own, *others = (self._matrix(patch, weights, each, scales) for each in forms)
-        return Reduced.of(own, np.concatenate(others, axis=1))
-
-    def _inside(self, patch: Patch) -> Reduced:
-        points, measure = patch.inner_points(), self.measure
-        forms = self._forms(points)
-        factor = lightest([patch], measure.order) * measure.weight(patch)
-        root = math.sqrt(max(1, len(points)))
-        blocks: list[list[FloatArray]] = [[] for _ in forms]
-        for same in zip(*forms, strict=True):
-            size = felt_size(same[0], patch.sides, measure.rough, measure.extent)[0]
-            scale = factor / np.maximum(size, TINY) / root
-            for found, block in zip(same, blocks, strict=True):
-                block.append(scattered_matrix(found, scale, patch, points, measure.unknowns))
-        own, *others = (np.concatenate(block) for block in blocks)
         return Reduced.of(own, np.concatenate(others, axis=1))
 
 
@@ -96,42 +72,13 @@ class PencilConditions(ConditionRows):
         super().__init__(measure)
         self.others, self.count = others, count
 
-    def _on_side(self, here: OnSide) -> Rows:
-        form, patch, side, (z, weights), _, _ = here
-        matrix, scale = self._scaled(here)
-        if form not in self.others:
-            return matrix, self._nothing(matrix)
-        at, names = patch.positions(z), self.measure.problem.coordinates
-        places = patch.in_space(at), side_normals(patch, side, at)
-        blocks = []
-        for other in self.others[form]:
-            found = form_at(other, names, *places).in_chart(taylor_of(patch, at))
-            tables = side_tables(patch, side, found.order)
-            blocks.append(weighed_rows(found, scale, weights, tables, self.measure.unknowns))
-        return matrix, np.concatenate(blocks, axis=1)
-
-    def _scattered(
-        self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
-    ) -> Iterator[Rows]:
-        measure, names = self.measure, self.measure.problem.coordinates
-        forms = self._stated[part].forms if part in self._stated else ()
-        rows = super()._scattered(patch, part, found, weights)
-        for form, (matrix, _) in zip(forms, rows, strict=True):
-            if form not in self.others:
-                yield matrix, self._nothing(matrix)
-                continue
-            values = form_at(form, names, found.points, found.normals)
-            size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
-            scale = measure.weight(patch) / size * np.sqrt(weights)
-            others = [form_at(f, names, found.points, found.normals) for f in self.others[form]]
-            blocks = [
-                scattered_matrix(other, scale, patch, found.points, measure.unknowns)
-                for other in others
-            ]
-            yield matrix, np.concatenate(blocks, axis=1)
-
-    def _nothing(self, matrix: FloatArray) -> FloatArray:
-        return np.zeros((len(matrix), self.count * matrix.shape[1]))
+    def _right_sides(self, here: ConditionAt) -> FloatArray:
+        if here.form not in self.others:
+            columns = len(self.measure.unknowns) * here.patch.size
+            return np.zeros((len(here.weighed(here.scale)), self.count * columns))
+        names, where = self.measure.problem.coordinates, (here.points, here.normals)
+        others = [form_at(other, names, *where) for other in self.others[here.form]]
+        return np.concatenate([here.rows(other) for other in others], axis=1)
 
 
 class PencilRows(PatchRows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import (
     MAPPED,
     face_rule,
-    form_matrix,
     graded_rule,
     moment_matrix,
     moments_count,
@@ -37,7 +36,7 @@ from sharpfront.rows.sides import (
     scattered_matrix,
     shares_of,
 )
-from sharpfront.rows.values import FormValues, InChart, normal_derivative, taylor_of
+from sharpfront.rows.values import normal_derivative, taylor_of
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
 MOST_SHARED = 20_000_000
@@ -279,15 +278,8 @@ class TraceTies:
     def _on_part(self, patch: Patch, axis: int, part: Part, sizes: FaceMeasure) -> FloatArray:
         """Return the same where only a part of a face lies inside."""
         points, mean = part.rule(sizes.counts)
-        unknowns, count = self.measure.unknowns, len(points)
-        rows = [np.zeros((0, len(unknowns) * patch.size))]
-        for unknown, orders in self.data_of(patch, axis).items():
-            for k in range(orders):
-                along = tuple(k if a == axis else 0 for a in range(patch.dimension))
-                form = FormValues([InChart(unknown, along)], [np.ones(count)], np.zeros(count))
-                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
-                rows.append(mean @ scattered_matrix(form, scale, patch, points, unknowns))
-        return np.concatenate(rows)
+        across = np.eye(patch.dimension)[axis]
+        return self._along_normals(patch, points, across, mean, sizes, self.data_of(patch, axis))
 
     def _on_shell(self, patch: Patch, _: int, part: Part, sizes: FaceMeasure) -> FloatArray:
         """Return the same on a side of a shell."""
@@ -296,7 +288,7 @@ class TraceTies:
         shell = part.shell
         at = on_shell if patch.chart is shell else patch.in_chart(shell.points(on_shell))
         normals = normals_across(shell.taylor(on_shell, 1), part.axis, part.end)
-        return self._along_normals(patch, at, normals, mean, sizes)
+        return self._along_normals(patch, at, normals, mean, sizes, self.total)
 
     def _along_strip(self, patch: Patch, face: Face, sizes: FaceMeasure) -> FloatArray:
         """Return the same where boxes meet a side of a strip."""
@@ -308,7 +300,15 @@ class TraceTies:
         at = on_strip if patch.chart is strip else strip.points(on_strip)
         mean = (legendre_table(z, sizes.counts[0])[0] * w[:, None]).T
         normals = strip.normals_at(on_strip, here.axis, here.end)
-        return self._along_normals(patch, at, normals, mean, sizes)
+        return self._along_normals(patch, at, normals, mean, sizes, self.total)
+
+    def _across_charts(
+        self, patch: Patch, here: Contact, normal: tuple[float, ...] | None, sizes: FaceMeasure
+    ) -> FloatArray:
+        """Return the same where two charts meet, with derivatives along the normal in space."""
+        positions, mean = face_rule(patch, here, sizes.counts[0])
+        rows = self._along_normals(patch, positions, np.array(normal), mean, sizes, self.total)
+        return np.asarray(sizes.vote * rows)
 
     def _along_normals(
         self,
@@ -317,35 +317,20 @@ class TraceTies:
         normals: FloatArray,
         mean: FloatArray,
         sizes: FaceMeasure,
+        orders: Mapping[str, int],
     ) -> FloatArray:
-        """Return moments of data along normals at positions in a patch's chart."""
-        taylor = taylor_of(patch, at)
-        rows = [np.zeros((0, len(self.measure.unknowns) * patch.size))]
-        for unknown in self.measure.unknowns:
-            for k in range(self.total[unknown]):
-                form = normal_derivative(unknown, normals.T, k, len(at)).in_chart(taylor)
-                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
-                rows.append(mean @ scattered_matrix(form, scale, patch, at, self.measure.unknowns))
-        return np.concatenate(rows)
+        """Return moments of data along a normal, or along many, at positions in a patch's chart.
 
-    def _across_charts(
-        self, patch: Patch, here: Contact, normal: tuple[float, ...] | None, sizes: FaceMeasure
-    ) -> FloatArray:
-        """Return the same where two charts meet, with derivatives along the normal in space."""
-        assert normal is not None
-        unknowns = self.measure.unknowns
-        positions, mean = face_rule(patch, here, sizes.counts[0])
-        taylor = taylor_of(patch, positions)
-        most = max(max(self.total.values()) - 1, 0)
-        tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], most)]
-        tables.insert(here.axis, patch.end_tables(here.axis, most)[:, here.end][:, None])
+        So many data of each unknown.
+        """
+        taylor, unknowns = taylor_of(patch, at), self.measure.unknowns
         rows = [np.zeros((0, len(unknowns) * patch.size))]
         for unknown in unknowns:
-            for k in range(self.total[unknown]):
-                form = normal_derivative(unknown, normal, k, len(positions)).in_chart(taylor)
+            for k in range(orders[unknown]):
+                form = normal_derivative(unknown, normals.T, k, len(at)).in_chart(taylor)
                 scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
-                rows.append(mean @ form_matrix(form, scale, tables, unknowns))
-        return np.asarray(sizes.vote * np.concatenate(rows))
+                rows.append(mean @ scattered_matrix(form, scale, patch, at, unknowns))
+        return np.concatenate(rows)
 
 
 def _place(patch: Patch, here: Contact) -> tuple[tuple[float, float], ...]:

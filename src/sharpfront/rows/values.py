@@ -7,11 +7,13 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
@@ -110,11 +112,13 @@ def normal_derivative(
     """
     terms, coefficients = [], []
     for orders in itertools.product(range(times + 1), repeat=len(normal)):
-        if sum(orders) == times:
+        if sum(orders) != times:
+            continue
+        value = math.factorial(times) / math.prod(map(math.factorial, orders))
+        for n, k in zip(normal, orders, strict=True):
+            value = value * n**k
+        if np.any(value):
             terms.append(InChart(unknown, orders))
-            value = math.factorial(times) / math.prod(map(math.factorial, orders))
-            for n, k in zip(normal, orders, strict=True):
-                value = value * n**k
             coefficients.append(np.broadcast_to(value, count))
     return FormValues(terms, coefficients, np.zeros(count))
 
@@ -129,3 +133,51 @@ def taylor_of_all(patches: Sequence[Patch], positions: Sequence[FloatArray]) -> 
     found = [taylor_of(patch, at) for patch, at in zip(patches, positions, strict=True)]
     charted = [taylor for taylor in found if taylor is not None]
     return {b: np.concatenate([t[b] for t in charted]) for b in charted[0]} if charted else None
+
+
+@dataclass(frozen=True, eq=False)
+class RowPoints:
+    """Where rows of equations hold on patches of one kind (`kinds_of`).
+
+    At product Gauss points, or at points inside of boxes that the boundary cuts.
+    """
+
+    patches: Sequence[Patch]
+
+    @cached_property
+    def rules(self) -> list[tuple[FloatArray, FloatArray]]:
+        """The points of each patch, (m, d), and weights: those of Gauss, or ones."""
+        return [
+            patch.gauss_points(patch.row_points)
+            if patch.cut is None
+            else (patch.inner_points(), np.ones(len(patch.inner_points())))
+            for patch in self.patches
+        ]
+
+    @cached_property
+    def every(self) -> FloatArray:
+        """The points of all patches, one after the other."""
+        return np.concatenate([points for points, _ in self.rules])
+
+    @cached_property
+    def _taylor(self) -> Taylor | None:
+        if self.patches[0].chart is None:
+            return None
+        at = [p.positions([gauss(n)[0] for n in p.row_points]) for p in self.patches]
+        return taylor_of_all(self.patches, at)
+
+    def split(self, form: FormValues) -> list[FormValues]:
+        """Return a form at all points as those of each patch, along its chart's coordinates."""
+        ends = np.cumsum([len(points) for points, _ in self.rules])[:-1]
+        return form.in_chart(self._taylor).split(ends)
+
+
+def kinds_of(patches: Sequence[Patch]) -> list[list[Patch]]:
+    """Return patches by kind: boxes that the boundary cuts, whole boxes of space, those in charts.
+
+    Kinds of which there are none are left out.
+    """
+    kinds: dict[tuple[bool, bool], list[Patch]] = defaultdict(list)
+    for patch in patches:
+        kinds[patch.cut is None, patch.chart is not None].append(patch)
+    return [kinds[key] for key in sorted(kinds)]

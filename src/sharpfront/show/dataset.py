@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +9,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import listed, numbers_in
-from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.errors import ProblemError
+from sharpfront.loading import extra_module
 from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, centres_of, kernels_at, kernels_of
+from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of
 from sharpfront.show.data.quantity import unknown_of
 from sharpfront.show.data.section import values_inside
 
@@ -36,7 +36,7 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
         The places along a coordinate, by name: an increasing array, or a number of places. By
         default they are as close together as the kernels are.
     """
-    xarray = _module("xarray")
+    xarray = extra_module("xarray", "export")
     places, data = on_grid(solution, axes)
     return xarray.Dataset(
         {unknown: (tuple(places), values) for unknown, values in data.items()},
@@ -59,7 +59,7 @@ def to_dataframe(solution: Any, **axes: Any) -> Any:
     **axes
         The places along a coordinate, as for `to_xarray`.
     """
-    pandas = _module("pandas")
+    pandas = extra_module("pandas", "export")
     frame = pandas.DataFrame(columns_of(solution, axes))
     frame.attrs.update(_attributes(solution))
     return frame
@@ -96,13 +96,6 @@ def on_grid(
     }
 
 
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtraError(name, "export") from None
-
-
 def _places(solution: Any, axis: int, given: Any) -> FloatArray:
     """Return the places along one coordinate: those given, or some that follow the kernels."""
     name = solution.approximation.coordinates[axis]
@@ -134,8 +127,7 @@ def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     bases = list(solution.approximation.bases.values())
     if dimension == 1:
         return graded_line(_line_kernels(solution, bases), (low, high), many)
-    told = next((b for b in bases if len(centres_of(b)) and b.dimension == len(names)), None)
-    return np.linspace(low, high, many) if told is None else graded_axis(told, axis, bounds, many)
+    return graded_axis(bases[0], axis, bounds, many)
 
 
 def _line_kernels(solution: Any, bases: list[Any]) -> Kernels:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.checks import file_path, solution_like, whole
-from sharpfront.errors import DomainError, MissingExtraError, ProblemError
+from sharpfront.errors import DomainError, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
+from sharpfront.loading import extra_module
 from sharpfront.show.data.grid import graded_axis
 from sharpfront.show.data.mesh import box_mesh, clipped, patch_mesh
 from sharpfront.show.dataset import columns_of, to_xarray
@@ -70,10 +70,7 @@ def export(solution: Any, path: str | Path, *, resolution: int | None = None) ->
     if target.suffix not in _FORMATS:
         known = ", ".join((*_FORMATS, _GRID, _TABLE))
         raise ProblemError(f"export() writes {known} files, got {target.name!r}.")
-    try:
-        meshio = importlib.import_module("meshio")
-    except ImportError:
-        raise MissingExtraError("meshio", "export") from None
+    meshio = extra_module("meshio", "export")
     points, cells = _mesh(solution, resolution)
     kind = _CELLS[points.shape[1]]
     mesh = meshio.Mesh(_in_space(points), [(kind, cells)], point_data=_data(solution, points))

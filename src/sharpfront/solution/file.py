@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -64,6 +65,8 @@ def read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
         path = path.with_name(path.name + ".npz")
     if not path.exists():
         raise SolutionFileError(f"There is no file {path}.")
+    if not is_zipfile(path):
+        raise SolutionFileError(f"{path} is not a solution file, as solution.save writes them.")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name != "meta"}
@@ -123,7 +126,6 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     from sharpfront.bases.in_time import restore_in_time
     from sharpfront.bases.line_basis import restore_line
     from sharpfront.bases.patchwork import restore_patchwork
-    from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
 
     return {
@@ -131,5 +133,4 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
         "patchwork": restore_patchwork,
         "patchwork in time": restore_in_time,
         "slabs": restore_slabs,
-        "plane in time": restore_plane_in_time,
     }

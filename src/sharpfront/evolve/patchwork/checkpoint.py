@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.in_time import PatchworkInTime
-from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
-from sharpfront.bases.radau import STAGES
+from sharpfront.bases.in_time import KeptStep, PatchworkInTime
+from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
@@ -26,9 +25,6 @@ from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-
-# The end of a step, its patches, its weights, (STAGES + 1, K, n), and how the patches go along.
-KeptStep = tuple[float, PatchworkBasis, FloatArray, Drift | None]
 
 
 def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
@@ -68,7 +64,7 @@ def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
         raise ProblemError("On patches resume= is known on boxes; solve this one from its start.")
     coarse, fine = (_unpacked(saved[name]) for name in ("coarse", "fine"))
     steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
-    return unpacked_way(solution, run.span[1], Pair(coarse, fine, steps), _kept(solution))
+    return unpacked_way(solution, run.span[1], Pair(coarse, fine, steps), kept_steps(solution))
 
 
 def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
@@ -93,21 +89,10 @@ def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
     return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0, frame)
 
 
-def _kept(solution: Solution) -> Sequence[KeptStep]:
-    """Return the steps of a solution with the weights of all unknowns."""
+def kept_steps(solution: Solution) -> list[KeptStep]:
+    """Return the steps of a solution in the plane with the weights of all unknowns."""
     if not solution.history:
         return []
     basis = next(iter(solution.approximation.bases.values()))
     assert isinstance(basis, PatchworkInTime)
-    rows = [solution.approximation.weights[name] for name in solution.unknowns]
-    ends = np.cumsum([(STAGES + 1) * part.size for part in basis.parts])[:-1]
-    parts = zip(*(np.split(row, ends) for row in rows), strict=True)
-    return [
-        (
-            float(stop),
-            part,
-            np.stack([w.reshape(STAGES + 1, -1) for w in own], 1),
-            basis.drift_of(i),
-        )
-        for i, (stop, part, own) in enumerate(zip(basis.times[1:], basis.parts, parts, strict=True))
-    ]
+    return basis.states([solution.approximation.weights[name] for name in solution.unknowns])

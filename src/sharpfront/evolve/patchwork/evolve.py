@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.bases.in_time import KeptStep, joined_steps
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
@@ -18,7 +18,7 @@ from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
-from sharpfront.evolve.patchwork.checkpoint import KeptStep, packed_patches, resumed_on_patches
+from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
@@ -188,16 +188,8 @@ def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
 
 def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
-    kept = way.kept or (_standstill(course),)
     assert problem.time is not None
-    times = np.array([problem.time[0], *(stop for stop, *_ in kept)])
-    drifts = tuple(drift for *_, drift in kept)
-    basis = PatchworkInTime(times, tuple(own for _, own, *_ in kept), drifts)
-    weights = {
-        name: np.concatenate([values[:, k].ravel() for _, _, values, _ in kept])
-        for k, name in enumerate(problem.unknowns)
-    }
-    found = dict.fromkeys(problem.unknowns, basis), weights
+    found = joined_steps(problem.time[0], problem.unknowns, way.kept or (_standstill(course),))
     can_go_on = way.records and way.pair.fine.t == way.records[-1].time
     checkpoint = Packed(partial(packed_patches, way, problem)) if can_go_on else None
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES, checkpoint)

@@ -15,6 +15,8 @@ from sharpfront.bases.radau import (
     interpolation,
     interpolation_rate,
     stage_nodes,
+    stage_rates,
+    through_modes,
 )
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.tangents import About, Tangents
@@ -85,26 +87,16 @@ class PatchFactors:
             Their moments.
         """
         assert self.trees
-        discrete, radau = self.discrete, diagonal()
+        discrete = self.discrete
         left = discrete.data(with_rates(start, levels, self.dt), t)
         whole = discrete.linear(self.tangents, with_rates(np.zeros_like(start), levels, self.dt))
-        mixed = radau.into @ (whole - left)
-        count = len(self.trees) - 1
-        found = [discrete.solved(self.trees[0], mixed[:1])]
-        pairs = mixed[1 : 1 + count] + 1j * mixed[1 + count :]
-        found += [
-            discrete.solved(tree, own[None])
-            for tree, own in zip(self.trees[1:], pairs, strict=True)
-        ]
-        modes = [*(f.real for f in found), *(f.imag for f in found[1:])]
-        return np.asarray(-np.tensordot(radau.back, np.concatenate(modes), axes=1))
+        return through_modes(whole - left, lambda mode, row: discrete.solved(self.trees[mode], row))
 
 
 def with_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
     """Return stages with their first and second rates, (RATES, S, K, n)."""
-    inverse = diagonal().inverse / dt
-    first = np.tensordot(inverse, levels - start[0], axes=1)
-    return np.stack([levels, first, np.tensordot(inverse, first - start[1], axes=1)])
+    first = stage_rates(start[0], levels, dt)
+    return np.stack([levels, first, stage_rates(start[1], first, dt)])
 
 
 def unseen_on_patches(

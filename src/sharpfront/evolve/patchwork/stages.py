@@ -15,10 +15,8 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.equation.expression import TIME, Key
-from sharpfront.equation.graph import derivatives_in
+from sharpfront.equation.expression import Derivative, Key
 from sharpfront.equation.operator import Operator
-from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import (
     During,
     MovingFrame,
@@ -166,8 +164,7 @@ class PatchDiscrete:
     def _values(self, held: _Held, levels: FloatArray, t: FloatArray) -> FloatArray:
         count = len(held.places.points)
         leaves = self.leaves(held, levels, t)
-        found = at_points(held.residual.expression, leaves, len(t) * count, held.residual.what)
-        return found.reshape(len(t), count)
+        return held.residual.at(leaves, len(t) * count).reshape(len(t), count)
 
     def leaves(self, held: _Held, levels: FloatArray, t: FloatArray) -> dict[Key, FloatArray]:
         """Return what residuals are made of, at all points for one moment after the other."""
@@ -193,17 +190,16 @@ class PatchDiscrete:
     ) -> dict[Key, FloatArray]:
         """Return what residuals are made of, if so with derivatives along the patches at rest."""
         normals = None if held.normals is None else np.tile(held.normals, (len(t), 1))
-        leaves = environment(self.system.space, during.points, normals)
-        leaves["coordinate", TIME] = np.repeat(t, len(held.places.points))
-        for leaf in derivatives_in(held.residual.expression):
+
+        def known(leaf: Derivative) -> FloatArray:
             x, y, rate = leaf.orders
             own = levels[:, :, self.system.unknowns.index(leaf.unknown)]
-            leaves[leaf.key] = (
-                held.places.values(own[rate], (x, y)).ravel()
-                if at_rest
-                else during.values(own, (x, y, rate))
-            )
-        return leaves
+            if at_rest:
+                return held.places.values(own[rate], (x, y)).ravel()
+            return during.values(own, (x, y, rate))
+
+        moments = np.repeat(t, len(held.places.points))
+        return self.system.leaves(held.residual, during.points, moments, known, normals)
 
     @property
     def count(self) -> int:
@@ -236,8 +232,7 @@ class PatchDiscrete:
             at = np.array([t])
             during = self._at(held.places, at)
             leaves = self._leaves(held, levels[:, None], at, during, at_rest=True)
-            what, count = f"tangent of the {held.residual.what}", len(held.places.points)
-            own = [at_points(c.coefficient, leaves, count, what) for c in held.residual.terms]
+            own = held.residual.tangents(leaves, len(held.places.points))
             if self.frame is not None:
                 own += self._carried(held, own)
             out.append(own)

@@ -8,15 +8,15 @@ falls apart into stationary problems, one for each eigenvalue of Radau's matrix 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import switches
-from sharpfront.equation.expression import TIME, Coordinate
+from sharpfront.equation.expression import TIME, Coordinate, Derivative, Key
 from sharpfront.equation.graph import ordered
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import environment
@@ -107,6 +107,29 @@ class PlaneSystem:
             for r in every
         )
 
+    def leaves(
+        self,
+        residual: Operator,
+        points: FloatArray,
+        t: FloatArray | float,
+        known: Callable[[Derivative], FloatArray],
+        normals: FloatArray | None = None,
+    ) -> dict[Key, FloatArray]:
+        """Return what a residual is made of at points (m, 2) and moments.
+
+        Parameters
+        ----------
+        residual
+            Which.
+        points, t, normals
+            Where and when, and which way out.
+        known
+            Returns a derivative of an unknown there, (m,).
+        """
+        found = environment(self.space, points, normals)
+        found["coordinate", TIME] = np.broadcast_to(np.asarray(t, dtype=float), len(points))
+        return found | {leaf.key: known(leaf) for leaf in residual.derivatives}
+
     def contradictions(self, tol: float) -> tuple[str, ...]:
         """Return in words where the initial state does not meet conditions on unknowns alone."""
         span, domain = self.problem.time, self.problem.domain
@@ -114,15 +137,13 @@ class PlaneSystem:
         out = []
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
             edge = domain.boundary(condition.part, ON_PART)
-            start = self.initial(edge.points)
+            start = dict(zip(self.unknowns, self.initial(edge.points)[0], strict=True))
+            known = partial(_of_unknown, start)
             for residual in own:
                 inside = residual.derivatives
                 if any(any(d.orders) or not self._order(d.unknown) for d in inside):
                     continue
-                leaves = environment(self.space, edge.points, edge.normals)
-                leaves["coordinate", TIME] = np.full(len(edge.points), span[0])
-                for leaf in inside:
-                    leaves[leaf.key] = start[0, self.unknowns.index(leaf.unknown)]
+                leaves = self.leaves(residual, edge.points, span[0], known, edge.normals)
                 left = np.abs(residual.at(leaves, len(edge.points)))
                 slopes = residual.tangents(leaves, len(edge.points))
                 slope = max(float(np.abs(s).max()) for s in slopes)
@@ -141,10 +162,9 @@ class PlaneSystem:
         draw = np.random.default_rng(0)
         out = []
         for moment, equation in itertools.product(t.tolist(), self.equations):
-            leaves = environment(self.space, points)
-            leaves["coordinate", TIME] = np.full(len(points), moment)
-            for leaf in equation.derivatives:
-                leaves[leaf.key] = np.full(len(points), draw.uniform(0.5, 1.5))
+            leaves = self.leaves(
+                equation, points, moment, lambda _: np.full(len(points), draw.uniform(0.5, 1.5))
+            )
             out.append(equation.at(leaves, len(points)))
         return np.stack(out)
 
@@ -160,3 +180,7 @@ class PlaneSystem:
             for j, own in enumerate((name, velocity_name(name))[:order]):
                 out[j, k] = state.values(own, points)
         return out
+
+
+def _of_unknown(states: Mapping[str, FloatArray], leaf: Derivative) -> FloatArray:
+    return states[leaf.unknown]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.equation.expression import TIME, Constant
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Constant, Derivative
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
-from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.place.tiling.tiling import tiling_of
@@ -31,6 +31,8 @@ def needs_patches(problem: Problem) -> bool:
         sum(d.orders[:2]) <= 2 and d.orders[2] <= 1 and not (d.orders[2] and any(d.orders[:2]))
         for d in leaves
     )
+    on_sides = [d for c in problem.conditions for r in c.residuals for d in derivatives_in(r)]
+    plain &= all(sum(d.orders) <= 1 and not d.orders[2] for d in on_sides)
     several = len(problem.unknowns) > 1 or any(len(c.residuals) > 1 for c in problem.conditions)
     return several or not plain or any(problem.domain.periodic_axes) or bool(problem.further)
 
@@ -126,13 +128,15 @@ def require_forward(system: PlaneSystem) -> None:
     start, span = system.initial(points), system.problem.time
     none = (0,) * len(system.space)
     assert span is not None
+
+    def known(leaf: Derivative) -> FloatArray:
+        *space, rate = leaf.orders
+        if rate > 1 or any(space):
+            return np.zeros(len(points))
+        return np.asarray(start[rate, system.unknowns.index(leaf.unknown)])
+
     for equation in system.equations:
-        leaves = environment(system.space, points)
-        leaves["coordinate", TIME] = np.full(len(points), span[0])
-        for leaf in equation.derivatives:
-            k, (*space, rate) = system.unknowns.index(leaf.unknown), leaf.orders
-            known = start[rate, k] if rate < 2 and not any(space) else np.zeros(len(points))
-            leaves[leaf.key] = known
+        leaves = system.leaves(equation, points, span[0], known)
         with np.errstate(all="ignore"):
             tangents = {
                 (t.unknown, t.orders): np.broadcast_to(evaluate(t.coefficient, leaves), len(points))

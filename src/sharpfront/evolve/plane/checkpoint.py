@@ -5,114 +5,112 @@ Factored systems are not written: what they were made from is, and they are made
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
+from sharpfront.evolve.fingerprint import require_same
+from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.patchwork.checkpoint import kept_steps
+from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import AxesLayout
 from sharpfront.evolve.plane.march import March, functions_of
 from sharpfront.evolve.plane.slab import SlabFactors, factored
-from sharpfront.evolve.plane.statement import Statement
-from sharpfront.pieces.plane.moving import AxisMap, components
-from sharpfront.pieces.plane.product import Orders, Product
+from sharpfront.maps import MovingSquare, restored_square
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
 
-Statements = Mapping[Orders, Statement]
+# What of a march is a number or an array.
+_PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "size", "since", "limited")
 
 
-def packed(march: March) -> dict[str, Any]:
-    """Return a march as words and arrays."""
-    words: dict[str, Any] = {
-        "t": march.t,
-        "dt": march.dt,
+def packed_march(way: Way, problem: Problem) -> dict[str, Any]:
+    """Return a way and its march as words and arrays."""
+    return packed_way(way, problem, way.pair.t) | {"march": _packed(way.pair)}
+
+
+def resumed_march(system: PlaneSystem, solution: Solution) -> Way:
+    """Return the way that a solution has left behind."""
+    saved = solution.checkpoint
+    require_same(system.problem, saved)
+    assert saved is not None and system.problem.time is not None
+    march = _unpacked(saved["march"], system)
+    return unpacked_way(solution, system.problem.time[1], march, kept_steps(solution))
+
+
+def _packed(march: March) -> dict[str, Any]:
+    words: dict[str, Any] = {name: getattr(march, name) for name in _PLAIN}
+    words |= {
         "functions": _packed_functions(march.layout, march.product),
-        "weights": march.weights,
-        "slope": march.slope,
-        "error": march.error,
-        "lost": march.lost,
         "placed": [list(lean) for lean in march.placed],
-        "size": march.size,
-        "since": march.since,
         "rate": march.rate if np.isfinite(march.rate) else -1.0,
     }
     if march.before is not None:
         words["before"] = [[list(rates) for rates in march.before[0]], march.before[1]]
     if march.factors is not None:
         f = march.factors
-        made_from = [_packed_galerkin(f.galerkin), f.weights, f.rates, f.dt]
-        words["factors"] = made_from
+        words["factors"] = [_packed_galerkin(f.galerkin), f.weights, f.rates, f.dt]
     if march.errors is not None:
         e = march.errors
         words["errors"] = [_packed_galerkin(e.galerkin), e.states, e.dt]
     return words
 
 
-def unpacked(words: Mapping[str, Any], statements: Statements) -> March:
-    """Return the march that `packed` was given."""
+def _unpacked(words: Mapping[str, Any], system: PlaneSystem) -> March:
     layout, product = _functions(words["functions"])
     before, factors, errors = words.get("before"), words.get("factors"), words.get("errors")
     rate = float(words["rate"])
+    kinds: dict[str, Callable[[Any], Any]] = {"size": int, "limited": bool}
+    kinds |= dict.fromkeys(("weights", "slope", "error"), _array)
+    plain = {name: kinds.get(name, float)(words[name]) for name in _PLAIN}
     return March(
-        float(words["t"]),
-        float(words["dt"]),
-        layout,
-        product,
-        np.asarray(words["weights"]),
-        np.asarray(words["slope"]),
-        np.asarray(words["error"]),
-        float(words["lost"]),
-        (Lean(*_arrays(words["placed"][0])), Lean(*_arrays(words["placed"][1]))),
-        int(words["size"]),
-        float(words["since"]),
-        ((Rates(*_arrays(before[0][0])), Rates(*_arrays(before[0][1]))), float(before[1]))
+        **plain,
+        layout=layout,
+        product=product,
+        placed=(Lean(*_arrays(words["placed"][0])), Lean(*_arrays(words["placed"][1]))),
+        before=((Rates(*_arrays(before[0][0])), Rates(*_arrays(before[0][1]))), float(before[1]))
         if before
         else None,
-        _factors(factors, statements) if factors else None,
-        error_system(_galerkin(errors[0], statements), np.asarray(errors[1]), float(errors[2]))
+        factors=_factors(factors, system) if factors else None,
+        errors=error_system(_galerkin(errors[0], system), _array(errors[1]), float(errors[2]))
         if errors
         else None,
-        rate if rate >= 0 else np.inf,
+        rate=rate if rate >= 0 else np.inf,
     )
 
 
+def _array(values: Any) -> FloatArray:
+    return np.asarray(values, dtype=float)
+
+
 def _arrays(values: Any) -> list[FloatArray]:
-    return [np.asarray(v, dtype=float) for v in values]
+    return [_array(v) for v in values]
 
 
 def _packed_galerkin(galerkin: Galerkin) -> list[Any]:
     square = galerkin.square
-    return [galerkin.start, _packed_functions(AxesLayout(square.axes, square.maps), square.product)]
+    return [galerkin.start, _packed_functions(square.layout, square.product)]
 
 
-def _galerkin(words: Any, statements: Statements) -> Galerkin:
-    layout, product = _functions(words[1])
-    stated = statements[layout.axes]
-    space = functions_of(stated.problem.domain, layout, product)
-    return Galerkin(stated, space, float(words[0]))
+def _galerkin(words: Any, system: PlaneSystem) -> Galerkin:
+    space = functions_of(system.problem.domain, *_functions(words[1]))
+    return Galerkin(system, space, float(words[0]))
 
 
-def _packed_functions(layout: AxesLayout, product: Product) -> dict[str, Any]:
-    return {
-        "axes": list(layout.axes),
-        "shape": list(product.shape),
-        "stretches": [[m.low, m.high, m.pivot] for m in layout.maps],
-        "components": [m.moving.table() for m in layout.maps],
-    }
+def _packed_functions(layout: MovingSquare, product: Product) -> dict[str, Any]:
+    return {"square": layout.state(), "shape": list(product.shape)}
 
 
-def _factors(words: Any, statements: Statements) -> SlabFactors:
+def _factors(words: Any, system: PlaneSystem) -> SlabFactors:
     weights, rates = _arrays(words[1:3])
-    return factored(_galerkin(words[0], statements), weights, rates, float(words[3]))
+    return factored(_galerkin(words[0], system), weights, rates, float(words[3]))
 
 
-def _functions(words: Mapping[str, Any]) -> tuple[AxesLayout, Product]:
-    maps = [
-        AxisMap(float(ends[0]), float(ends[1]), float(ends[2]), components(np.asarray(table)))
-        for ends, table in zip(words["stretches"], words["components"], strict=True)
-    ]
-    axes, shape = ((int(v[0]), int(v[1])) for v in (words["axes"], words["shape"]))
-    return AxesLayout(axes, (maps[0], maps[1])), Product(shape)
+def _functions(words: Mapping[str, Any]) -> tuple[MovingSquare, Product]:
+    first, second = words["shape"]
+    return restored_square(words["square"]), Product((int(first), int(second)))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.in_time import joined_steps
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.evolve.ending import StuckError, stopped
-from sharpfront.evolve.fingerprint import fingerprint, require_same
-from sharpfront.evolve.marched import Marched
+from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
+from sharpfront.evolve.marched import Packed, Way, marched
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
-from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
+from sharpfront.evolve.plane.checkpoint import packed_march, resumed_march
 from sharpfront.evolve.plane.grow import (
-    Limits,
     begun_march,
     bound_of,
     enlarged,
@@ -28,25 +29,20 @@ from sharpfront.evolve.plane.grow import (
     sees_events,
     too_large,
 )
-from sharpfront.evolve.plane.march import Aim, March, Slab, attempt, functions_of
-from sharpfront.evolve.plane.statement import statement
-from sharpfront.evolve.swelling import Swelling
+from sharpfront.evolve.plane.march import Aim, Limits, March, Slab, attempt, functions_of
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.history import Known, TimeStep
+from sharpfront.maps import MovingAxis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
-from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 MOST_IN_PLANE = 3000
 # Components along each axis: tried are none up to these.
 COMPONENTS = 2
-# Steps at most: a solution that takes more is not followed well.
-MOST_STEPS = 1000
-# Points along each side on which the size of the initial state is taken.
-_SIZED = 60
+# Points at which the size of the initial state is taken.
+_SIZED = 4096
 _OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
@@ -55,23 +51,13 @@ _OF_ERROR_EQUATION = (
 
 
 @dataclass(frozen=True, eq=False)
-class _PlaneRunLog(Marched):
-    """What a run has left behind; kept are slabs and the states of their stages."""
+class _OneRun(Way):
+    """A run without a second one."""
 
-    march: March  # after the last step
-    limited: bool = False  # whether more kernels were needed than there may be
-    good: March | None = None  # after the last step that can be trusted
-
-    def cut(self, count: int) -> _PlaneRunLog:
-        """Return the way up to some of its steps, if it is known how to go on from there."""
-        if self.good is None or self.good.t != self.records[count - 1].time:
-            return self
-        return replace(super().cut(count), march=self.good)
-
-    def concluded(self, tol: float) -> tuple[_PlaneRunLog, Outcome]:
+    def concluded(self, tol: float) -> tuple[_OneRun, Outcome]:
         """Return the run up to where it can be trusted, and how it ended."""
         way, outcome = super().concluded(tol)
-        if self.ended is None and self.limited and outcome.kind is OutcomeKind.ERROR_GROWTH:
+        if self.pair.limited and outcome.kind is OutcomeKind.ERROR_GROWTH:
             outcome = replace(outcome, kind=OutcomeKind.KERNEL_LIMIT)
         return way, outcome
 
@@ -104,105 +90,54 @@ def evolve_plane(
     resume
         A solution of the same problem that was interrupted.
     """
-    statements = {axes: statement(problem, axes) for axes in ((0, 1), (1, 0))}
-    require_forward(PlaneSystem(problem))
-    kernels = budget.kernels(MOST_IN_PLANE, fewest_kernels(problem.domain))
-    limits = Limits(kernels, budget.parts(COMPONENTS))
-    with blas_threads(1):
-        aim = _aim(problem, tol)
-        way = _begin(problem, statements, aim, limits, resume)
-        way = _marched(way, statements, aim, limits, on_step)
-    return _solution(problem, tol, way)
-
-
-def _aim(problem: Problem, tol: float) -> Aim:
+    system = PlaneSystem(problem)
+    require_forward(system)
     assert problem.time is not None
-    low, high = problem.domain.bounds
-    even = (np.arange(_SIZED) + 0.5) / _SIZED
-    grid = np.stack(np.meshgrid(even, even), axis=-1).reshape(-1, 2)
-    points = low + grid * (high - low)
-    size = float(np.max(np.abs(_initial(problem, points[problem.domain.contains(points)]))))
-    agenda = agenda_of(plane_formulas(problem), problem.time)
-    return Aim(tol, max(1.0, size), problem.time, agenda, Swelling(problem))
+    kernels = budget.kernels(MOST_IN_PLANE, fewest_kernels(problem.domain))
+    with blas_threads(1):
+        start = system.initial(problem.domain.sample(_SIZED))[0]
+        agenda = agenda_of(plane_formulas(problem), problem.time)
+        limits = Limits(kernels, budget.parts(COMPONENTS))
+        aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
+        if resume:
+            way = _OneRun(**vars(resumed_march(system, resume)))
+        else:
+            march = begun_march(aim)
+            way = _OneRun(march, march)
+        lost = (np.linalg.LinAlgError, EquationError)
+        way = marched(aim, way, _further(way, aim), on_step, lambda way: way.pair.t, lost)
+        return _solution(problem, tol, way)
 
 
-def _initial(problem: Problem, points: FloatArray) -> FloatArray:
-    assert problem.initial is not None
-    return problem.initial.values(problem.unknowns[0], points)
+def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
+    """Yield what there is after each step."""
+    times: deque[float] = deque(maxlen=CRAWLED)
+    while way.pair.t < aim.span[1]:
+        check_progress(times, way.pair.t, aim.span[1])
+        way = _step(way, aim)
+        yield way
 
 
-def _begin(
-    problem: Problem, statements: Statements, aim: Aim, limits: Limits, resume: Solution | None
-) -> _PlaneRunLog:
-    if resume is None:
-        march = begun_march(problem.domain, aim, lambda p: _initial(problem, p), limits)
-        # An initial state that is missed already takes more kernels than there may be.
-        return _PlaneRunLog(march, limited=march.lost + bound_of(problem.domain, march) > aim.size)
-    basis = next(iter(resume.approximation.bases.values()))
-    saved = resume.checkpoint
-    require_same(problem, saved)
-    assert saved is not None and isinstance(basis, PlaneInTime)
-    march = unpacked(saved["march"], statements)
-    if march.t > aim.span[1]:
-        raise ProblemError(
-            f"The solution to resume has reached t = {march.t:.6g} already, beyond the end of "
-            f"time, {aim.span[1]:.6g}."
-        )
-    records = tuple(r for r in resume.history if isinstance(r, TimeStep))
-    if not records:
-        return _PlaneRunLog(march)
-    weights = resume.approximation.weights[problem.unknowns[0]]
-    states = tuple(basis.states(weights, n) for n in range(len(basis.pieces)))
-    marks = tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"]))
-    kept = tuple(zip(basis.pieces, states, strict=True))
-    limited = bool(saved["limited"])
-    return _PlaneRunLog(march, limited, march, kept=kept, records=records, marks=marks)
-
-
-def _marched(
-    way: _PlaneRunLog,
-    statements: Statements,
-    aim: Aim,
-    limits: Limits,
-    on_step: Callable[[TimeStep], None] | None,
-) -> _PlaneRunLog:
-    """Go on to the end of time, or as far as it goes."""
-    try:
-        while way.march.t < aim.span[1]:
-            if len(way.records) >= MOST_STEPS:
-                raise StuckError(f"the end of time is not in sight after {MOST_STEPS} steps")
-            way = _step(way, statements, aim, limits)
-            if on_step:
-                on_step(way.records[-1])
-    except KeyboardInterrupt:
-        detail = f"Interrupted at t = {way.march.t:.6g} of {aim.span[1]:.6g}."
-        return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
-    except StuckError as stuck:
-        return replace(way, ended=stopped(stuck, way.marks, way.records, way.march.t, aim.span[1]))
-    return way
-
-
-def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -> _PlaneRunLog:
+def _step(way: _OneRun, aim: Aim) -> _OneRun:
     """Take one step, with shorter slabs and more kernels until it holds."""
-    started, march, updates = clock.perf_counter(), way.march, 0
-    scale, aim = aim.scale, _counted(statements, march, aim)
-    before = bound_of(statements[march.layout.axes].problem.domain, march)
+    started, march, updates = clock.perf_counter(), way.pair, 0
+    tol, scale, aim = aim.tol, aim.scale, _counted(march, aim)
+    before = bound_of(aim.domain, march)
     while True:
-        slab = attempt(statements[march.layout.axes], march, aim)
+        slab = attempt(march, aim)
         if not isinstance(slab, Slab):
             march = replace(march, dt=slab)
             continue
         updates += slab.stages.updates
         blind = not sees_events(slab, aim)
-        if way.limited or not (blind or too_large(march, before, slab, aim)):
+        if march.limited or not (blind or too_large(march, before, slab, aim)):
             break
-        domain = statements[march.layout.axes].problem.domain
-        more = enlarged(march, limits) if blind else grown(domain, march, slab, aim, limits)
+        more = enlarged(march, aim) if blind else grown(march, slab, aim)
         if more is None and blind:
             words = f"{march.product.size} kernels do not see all data that stand out"
             raise StuckError(words, OutcomeKind.KERNEL_LIMIT)
         if more is None:
-            way = replace(way, limited=True)
+            slab = replace(slab, after=replace(slab.after, limited=True))
             break
         march = more
     square, after = slab.galerkin.square, slab.after
@@ -216,30 +151,27 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),
     )
-    piece = ProductSlab(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
     states = slab.stages.states
     mark = Mark(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
-    way = replace(
-        way,
-        march=after,
-        kept=(*way.kept, (piece, states)),
+    return way.further(
+        after,
+        tol,
+        kept=(*way.kept, (after.t, square.product, states[:, None], square.layout)),
         records=(*way.records, record),
         marks=(*way.marks, mark),
     )
-    return replace(way, good=after) if way.part(aim.tol).last == len(way.records) else way
 
 
-def _counted(statements: Statements, march: March, aim: Aim) -> Aim:
+def _counted(march: March, aim: Aim) -> Aim:
     """Return the aim from where a march stands on."""
-    domain = statements[march.layout.axes].problem.domain
-    square = functions_of(domain, march.layout, march.product).square
+    square = functions_of(aim.domain, march.layout, march.product).square
     grid = square.grid(0.0)
     values = square.product.on_grid(march.weights).ravel()[grid.inside]
     return aim.counted(grid.points[grid.inside], values, march.t)
 
 
 def _components(
-    maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]
+    maps: tuple[MovingAxis, MovingAxis], axes: tuple[int, int]
 ) -> tuple[Mixture | None, FloatArray]:
     """Return the components of both axes as Gaussians in the plane, and their speeds, (K, 2).
 
@@ -271,21 +203,16 @@ def _components(
     return mixture, np.array(speeds)
 
 
-def _solution(problem: Problem, tol: float, way: _PlaneRunLog) -> Solution:
+def _solution(problem: Problem, tol: float, way: _OneRun) -> Solution:
     way, outcome = way.concluded(tol)
-    kept, m = way.kept, way.march
+    kept, m = way.kept, way.pair
     if not kept:
         # A run that took no step: the initial state stands still.
         stop = m.t + max(m.dt, float(np.spacing(m.t)))
-        piece = ProductSlab(m.t, stop, m.layout.axes, m.layout.maps, m.product)
-        kept = ((piece, np.repeat(m.weights[None], STAGES + 1, axis=0)),)
-    basis = PlaneInTime(tuple(piece for piece, _ in kept))
-    weights = {problem.unknowns[0]: np.concatenate([states.ravel() for _, states in kept])}
-    checkpoint = {
-        "problem": fingerprint(problem, m.t),
-        "march": packed(m),
-        "limited": way.limited,
-        "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
-    }
-    found = dict.fromkeys(problem.unknowns, basis), weights
+        states = np.repeat(m.weights[None, None], STAGES + 1, axis=0)
+        kept = ((stop, m.product, states, m.layout),)
+    assert problem.time is not None
+    found = joined_steps(problem.time[0], problem.unknowns, kept)
+    can_go_on = not way.records or m.t == way.records[-1].time
+    checkpoint = Packed(partial(packed_march, way, problem)) if can_go_on else None
     return way.solution(problem, tol, outcome, found, _OF_ERROR_EQUATION, checkpoint)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.galerkin import RATE, Galerkin
 from sharpfront.evolve.plane.square import Square
-from sharpfront.pieces.plane.moving import AxisMap
+from sharpfront.maps import MovingAxis
 
 # A component answers for what is within so many times its deviation: those of a polished layout
 # are narrower than what they follow.
@@ -60,7 +60,7 @@ def leans(square: Square, weights: FloatArray) -> tuple[Lean, Lean]:
     )
 
 
-def _lean(where: AxisMap, x: FloatArray, y: FloatArray, masses: FloatArray) -> Lean:
+def _lean(where: MovingAxis, x: FloatArray, y: FloatArray, masses: FloatArray) -> Lean:
     shares, offsets = _responsibilities(where, x, y)
     mass = masses @ shares + np.finfo(float).tiny
     aside = (masses @ (shares * offsets)) / mass
@@ -70,7 +70,7 @@ def _lean(where: AxisMap, x: FloatArray, y: FloatArray, masses: FloatArray) -> L
 
 
 def _responsibilities(
-    where: AxisMap, x: FloatArray, y: FloatArray
+    where: MovingAxis, x: FloatArray, y: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the share of each component in each point, and the offsets from its mean, (m, K)."""
     c = where.moving
@@ -85,12 +85,16 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
     square = galerkin.square
     grid = square.grid(0.0)
     known = galerkin.state(weights, np.zeros(square.product.size), 0.0)
-    about = galerkin.statement.equation.values(known)
-    usable = about.rate != 0.0
-    u_t = np.where(usable, -about.residual / np.where(usable, about.rate, 1.0), 0.0)
+    left, rate = (
+        galerkin.value(galerkin.equation, known),
+        galerkin.tangents(galerkin.equation, known)[RATE],
+    )
+    usable = rate != 0.0
+    u_t = np.where(usable, -left / np.where(usable, rate, 1.0), 0.0)
     areas = np.where(usable, grid.areas.ravel()[grid.inside], 0.0)
     x, y = (known.points[:, axis] for axis in square.axes)
-    u_x, u_y = known.outer[1, 0], known.outer[0, 1]
+    slopes = known.derivatives[1, 0, 0], known.derivatives[0, 1, 0]
+    u_x, u_y = (slopes[axis] for axis in square.axes)
     first = _rates(square.maps[0], x, y, areas, (u_t, u_x, u_y))
     jet = _with(square.maps[0], first, 0.0).jet(x, y, np.zeros(len(x)))
     # On a line of constant xi: what is left for the second axis to follow.
@@ -99,7 +103,7 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
 
 
 def _rates(
-    where: AxisMap,
+    where: MovingAxis,
     x: FloatArray,
     y: FloatArray,
     areas: FloatArray,
@@ -128,7 +132,7 @@ def _rates(
     return Rates(*found)
 
 
-def _with(where: AxisMap, motion: Rates, dt: float) -> AxisMap:
+def _with(where: MovingAxis, motion: Rates, dt: float) -> MovingAxis:
     limit = _STRETCH / dt if dt > 0 else np.inf
     moving = replace(
         where.moving,
@@ -140,12 +144,12 @@ def _with(where: AxisMap, motion: Rates, dt: float) -> AxisMap:
 
 
 def moved(
-    where: AxisMap,
+    where: MovingAxis,
     now: Rates,
     before: tuple[Rates, float] | None,
     lean: tuple[Lean, Lean],
     dt: float,
-) -> AxisMap:
+) -> MovingAxis:
     """Return the coordinate of an axis with its motion over a slab of length dt.
 
     The speed at the middle is extrapolated from rates at its start and those at the start of the

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import StateFunction, even_layout
-from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, March, Slab, functions_of
+from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, Limits, March, Slab, functions_of
 from sharpfront.evolve.plane.place import (
     FIRST_FUNCTIONS,
     Placement,
@@ -21,8 +21,6 @@ from sharpfront.evolve.plane.place import (
     place,
 )
 from sharpfront.geometry import Box, Domain
-from sharpfront.pieces.plane.basis import ProductSlab
-from sharpfront.pieces.plane.product import Product
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
 # space at the start and at the end.
@@ -39,21 +37,19 @@ _ANEW = 1.4
 _IN_SHAPE, _ON_PART = 4000, 100
 
 
-class Limits(NamedTuple):
-    """The most kernels, and the most components along an axis."""
-
-    kernels: int
-    components: int
-
-
 def fewest_kernels(domain: Domain) -> int:
     """Return the number of kernels that a march begins with."""
     along = FIRST_FUNCTIONS if isinstance(domain, Box) else FIRST_ON_SHAPE
     return Product((along, along)).size
 
 
-def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) -> March:
+def begun_march(aim: Aim) -> March:
     """Return the march at its start."""
+    domain, limits = aim.domain, aim.limits
+
+    def state(points: FloatArray) -> FloatArray:
+        return np.asarray(aim.system.initial(points)[0, 0])
+
     points = _check_points(domain)
     values = state(points)
     goal = INITIAL * aim.counted(points, values, aim.span[0]).size
@@ -66,8 +62,8 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
     # What is missed goes on with the equation, and may grow.
     error = functions_of(domain, found.layout, wide).fitted(state)
     error = error - lifted(found.weights, found.product, wide)
-    piece = ProductSlab(0.0, 1.0, found.layout.axes, found.layout.maps, found.product)
-    missed = float(np.max(np.abs(piece.value(found.weights, points, 0.0) - values)))
+    seen_as = found.product.values(found.weights, found.layout.inverse(points, 0.0), (0, 0))
+    missed = float(np.max(np.abs(seen_as - values)))
     march = March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
@@ -83,7 +79,9 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
     )
     # What richer products do not see of it stays as it is.
     seen = bound_of(domain, march)
-    return replace(march, lost=max(found.miss, missed, seen) - seen)
+    lost = max(found.miss, missed, seen) - seen
+    # An initial state that is missed already takes more kernels than there may be.
+    return replace(march, lost=lost, limited=lost + seen > aim.size)
 
 
 def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
@@ -95,8 +93,8 @@ def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: in
         if best is not None and (best.miss <= goal or product.size > max_kernels):
             return best
         weights = functions_of(domain, layout, product).fitted(state)
-        piece = ProductSlab(0.0, 1.0, layout.axes, layout.maps, product)
-        miss = float(np.max(np.abs(piece.value(weights, points, 0.0) - values)))
+        there = layout.inverse(points, 0.0)
+        miss = float(np.max(np.abs(product.values(weights, there, (0, 0)) - values)))
         if best is None or miss < best.miss:
             best = Placement(layout, product, weights, miss)
         functions = larger(functions)
@@ -129,32 +127,32 @@ def too_large(march: March, before: float, slab: Slab, aim: Aim) -> bool:
 def sees_events(slab: Slab, aim: Aim) -> bool:
     """Tell whether the points of a slab see what stands out in its time."""
     square, start = slab.galerkin.square, slab.galerkin.start
-    for event in aim.agenda.events:
-        if start <= event.t <= start + slab.dt:
-            grid = square.grid(event.t - start)
-            if not event.seen_from(grid.points[grid.inside]):
-                return False
-    return True
+
+    def points(t: float) -> FloatArray:
+        grid = square.grid(t - start)
+        return grid.points[grid.inside]
+
+    return not aim.agenda.unseen(start, start + slab.dt, points)
 
 
-def enlarged(march: March, limits: Limits) -> March | None:
+def enlarged(march: March, aim: Aim) -> March | None:
     """Return the march with more products along both axes; None at the limit."""
     first, second = march.product.shape
     product = Product((larger(first), larger(second)))
-    return _with_more(march, product) if product.size <= limits.kernels else None
+    return _with_more(march, product) if product.size <= aim.limits.kernels else None
 
 
-def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) -> March | None:
+def grown(march: March, slab: Slab, aim: Aim) -> March | None:
     """Return the march with more products for a slab that needs them; None at the limit.
 
     Where the kernels would become many more than at their placement, they are placed anew about
     the present state, if that takes fewer.
     """
     product = lengthened(march.product, richer(march.product).block(slab.after.error))
-    many = product.size > _ANEW * march.size
-    if many and march.t > march.since and isinstance(domain, Box):
+    limits, many = aim.limits, product.size > _ANEW * march.size
+    if many and march.t > march.since and isinstance(aim.domain, Box):
         most = min(product.size, limits.kernels)
-        anew = _placed_anew(domain, march, aim, Limits(most, limits.components))
+        anew = _placed_anew(march, aim, Limits(most, limits.components))
         if anew is not None:
             return anew
         march = replace(march, size=product.size, since=march.t)
@@ -174,25 +172,23 @@ def _with_more(march: March, product: Product) -> March:
     )
 
 
-def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> March | None:
+def _placed_anew(march: March, aim: Aim, limits: Limits) -> March | None:
     """Return the march with its kernels placed about the present state, if they are fewer."""
-    layout = march.layout
-    here = ProductSlab(0.0, 1.0, layout.axes, layout.maps, march.product)
-    richly = ProductSlab(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
+    domain, layout = aim.domain, march.layout
 
     def state(points: FloatArray) -> FloatArray:
-        return here.value(march.weights, points, 0.0)
+        return march.product.values(march.weights, layout.inverse(points, 0.0), (0, 0))
+
+    def error_before(points: FloatArray) -> FloatArray:
+        wide = richer(march.product)
+        return wide.values(march.error, layout.inverse(points, 0.0), (0, 0))
 
     goal = PLACED_AGAIN * aim.size
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     if found.miss > goal or found.product.size >= limits.kernels:
         return None
     square = functions_of(domain, found.layout, found.product).square
-    error = fitted(
-        lambda points: richly.value(march.error, points, 0.0),
-        found.layout,
-        richer(found.product),
-    )
+    error = fitted(error_before, found.layout, richer(found.product))
     return replace(
         march,
         layout=found.layout,

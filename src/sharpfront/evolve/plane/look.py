@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Orders
+from sharpfront.maps.moving_axis import NONE, Components, MovingAxis
+from sharpfront.maps.moving_square import MovingSquare, physical
 from sharpfront.mixture import Mixture, fit_bins
-from sharpfront.pieces.plane.basis import placed
-from sharpfront.pieces.plane.metric import physical
-from sharpfront.pieces.plane.moving import NONE, AxisMap, Components
-from sharpfront.pieces.plane.product import Orders
 
 StateFunction = Callable[[FloatArray], FloatArray]
 
@@ -32,26 +31,15 @@ _CLEARLY = 1.2
 _BINS, _LEAST = 240, 0.005
 
 
-class AxesLayout(NamedTuple):
-    """Which coordinate is the first axis, and the coordinates along both."""
-
-    axes: Orders
-    maps: tuple[AxisMap, AxisMap]
-
-    def points(self, xi: FloatArray, eta: FloatArray) -> FloatArray:
-        """Return the places of a grid in (xi, eta), (n1 n2, 2)."""
-        y = self.maps[1].invert(eta, eta, 0.0)
-        xis, ys = (a.ravel() for a in np.meshgrid(xi, y, indexing="ij"))
-        return placed(self.maps[0].invert(xis, ys, 0.0), ys, self.axes)
-
-
-def even_layout(bounds: FloatArray) -> AxesLayout:
+def even_layout(bounds: FloatArray) -> MovingSquare:
     """Return the layout without components."""
     (x0, y0), (x1, y1) = bounds
-    return AxesLayout((0, 1), (AxisMap(x0, x1, 0.5 * (y0 + y1)), AxisMap(y0, y1, 0.5 * (x0 + x1))))
+    return MovingSquare(
+        (0, 1), (MovingAxis(x0, x1, 0.5 * (y0 + y1)), MovingAxis(y0, y1, 0.5 * (x0 + x1)))
+    )
 
 
-def look(state: StateFunction, bounds: FloatArray, components: int) -> AxesLayout:
+def look(state: StateFunction, bounds: FloatArray, components: int) -> MovingSquare:
     """Return the layout with at most so many components along each axis that follows a state."""
     layout = even_layout(bounds)
     for number in range(ROUNDS):
@@ -73,9 +61,9 @@ class _View(NamedTuple):
     tensor: FloatArray
 
 
-def _view(state: StateFunction, layout: AxesLayout, cells: int) -> _View:
+def _view(state: StateFunction, layout: MovingSquare, cells: int) -> _View:
     nodes = np.arange(cells + 1) / cells
-    points = layout.points(nodes, nodes)
+    points = layout.grid(nodes, nodes)
     shape = (cells + 1, cells + 1)
     x, y = (points[:, axis].reshape(shape) for axis in layout.axes)
     values = state(points).reshape(shape)
@@ -102,7 +90,7 @@ def _blocks(a: FloatArray) -> FloatArray:
 
 
 def _tensor(
-    values: FloatArray, x: FloatArray, y: FloatArray, layout: AxesLayout, cells: int
+    values: FloatArray, x: FloatArray, y: FloatArray, layout: MovingSquare, cells: int
 ) -> FloatArray:
     """Return the integral of the slopes' products, (2, 2)."""
     inner = {
@@ -122,7 +110,7 @@ def _tensor(
     return np.asarray((g / (xi.x * eta.x)) @ g.T)
 
 
-def _direction(view: _View, layout: AxesLayout) -> tuple[Orders, float]:
+def _direction(view: _View, layout: MovingSquare) -> tuple[Orders, float]:
     """Return the axis that the state varies along most, and the slope of its fronts."""
     values, vectors = np.linalg.eigh(view.tensor)
     share = STILL_ONE_WAY if layout.maps[0].oblique else ONE_WAY
@@ -137,8 +125,8 @@ def _direction(view: _View, layout: AxesLayout) -> tuple[Orders, float]:
 
 
 def _fitted(
-    view: _View, layout: AxesLayout, axes: Orders, slope: float, components: int
-) -> AxesLayout:
+    view: _View, layout: MovingSquare, axes: Orders, slope: float, components: int
+) -> MovingSquare:
     turned = axes != layout.axes
     maps = layout.maps[::-1] if turned else layout.maps
     x, y = (view.y, view.x) if turned else (view.x, view.y)
@@ -153,9 +141,9 @@ def _fitted(
     if not turned:
         # Known only where the first axis stays what it was; a further round sees to the others.
         second = _mixture(view.ys, view.across.max(axis=0), components)
-    one = AxisMap(maps[0].low, maps[0].high, pivot, _at_rest(first, slope))
-    return AxesLayout(
-        axes, (one, AxisMap(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0)))
+    one = MovingAxis(maps[0].low, maps[0].high, pivot, _at_rest(first, slope))
+    return MovingSquare(
+        axes, (one, MovingAxis(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0)))
     )
 
 

@@ -7,25 +7,26 @@ to the same bits can be written down (`checkpoint`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.bases.radau import STAGES, interpolation_rate, legendre, stage_nodes
 from sharpfront.evolve.ending import StuckError
+from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import AxesLayout
 from sharpfront.evolve.plane.slab import SlabFactors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
-from sharpfront.evolve.plane.statement import Statement
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.geometry import Domain
-from sharpfront.pieces.plane.product import Product
+from sharpfront.maps import MovingSquare
 from sharpfront.trust.between_stages import between
 
 # Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
@@ -46,15 +47,38 @@ KEPT_SLAB = (0.95, 1.4)
 GOOD_UPDATE, USED_AGAIN = 0.2, 0.6
 
 
+class Limits(NamedTuple):
+    """The most kernels, and the most components along an axis."""
+
+    kernels: int
+    components: int
+
+
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """What a march goes for: tolerance, size of the solution, span of time, what happens when."""
+    """What a march goes for: tolerance, size of the solution, what happens when, how much of it."""
 
+    system: PlaneSystem
     tol: float
     scale: float
-    span: tuple[float, float]
     agenda: Agenda
-    swelling: Swelling
+    limits: Limits
+
+    @property
+    def domain(self) -> Domain:
+        """Where."""
+        return self.system.problem.domain
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        span = self.system.problem.time
+        assert span is not None
+        return span
+
+    @cached_property
+    def _swelling(self) -> Swelling:
+        return Swelling(self.system.problem)
 
     @property
     def size(self) -> float:
@@ -65,7 +89,7 @@ class Aim:
         """Return the aim from a moment on, where errors grow later; values are at points (m, 2)."""
         size = float(np.abs(values).max()) / self.scale
         ahead = self.agenda.ahead(t, self.span[1])
-        shares = self.swelling.shares(points, values[None], np.array([size]), ahead, self.span[1])
+        shares = self._swelling.shares(points, values[None], np.array([size]), ahead, self.span[1])
         return replace(self, scale=self.scale * float(shares[0]))
 
     def share(self, t: float) -> float:
@@ -81,7 +105,7 @@ class March:
     t: float
     dt: float
     # The functions, at rest at t.
-    layout: AxesLayout
+    layout: MovingSquare
     product: Product
     # Of the solution at t and of its rate in the moving coordinates, (size,).
     weights: FloatArray
@@ -98,6 +122,7 @@ class March:
     factors: SlabFactors | None = None
     errors: ErrorSystem | None = None
     rate: float = np.inf
+    limited: bool = False  # whether more kernels were needed than there may be
 
 
 class SlabError(NamedTuple):
@@ -120,15 +145,15 @@ class Slab:
     after: March
 
 
-def functions_of(domain: Domain, layout: AxesLayout, product: Product) -> Space:
+def functions_of(domain: Domain, layout: MovingSquare, product: Product) -> Space:
     """Return the functions of a layout on a domain."""
-    return space_of(Square(domain, layout.axes, product, layout.maps))
+    return space_of(Square(domain, layout, product))
 
 
-def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
+def attempt(march: March, aim: Aim) -> Slab | float:
     """Return the next slab, or the length to try instead."""
     dt = _length(march, aim)
-    galerkin, motion = _set_in_motion(statement, march, dt)
+    galerkin, motion = _set_in_motion(aim.system, march, dt)
     stages, march = _stages(galerkin, march, dt, LAST_UPDATE * aim.size)
     if not stages.converged:
         return UNSOLVED * dt
@@ -143,9 +168,9 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
         return dt * min(_factor(error.unseen, aim), 0.9)
     after = replace(
         march,
-        t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
+        t=aim.agenda.settled(march.t + dt, aim.span[1]),
         dt=dt if KEPT_SLAB[0] < factor < KEPT_SLAB[1] else dt * factor,
-        layout=AxesLayout(square.axes, (square.maps[0].at(dt), square.maps[1].at(dt))),
+        layout=square.layout.at(dt),
         weights=stages.states[-1],
         slope=interpolation_rate(np.ones(1))[0] @ stages.states / dt,
         lost=march.lost + LEFT_BEHIND * in_time,
@@ -168,30 +193,30 @@ def _length(march: March, aim: Aim) -> float:
         raise StuckError(f"slabs of time got as short as {march.dt:.1e} without being solved")
     if march.factors is not None and USED_AGAIN * length <= march.factors.dt <= length:
         length = march.factors.dt
+    # Of how much varies in a step `longest` has seen to it: only crumbs before a stop are halved.
     return 0.5 * left if length > 0.5 * left else length
 
 
 def _set_in_motion(
-    statement: Statement, march: March, dt: float
+    system: PlaneSystem, march: March, dt: float
 ) -> tuple[Galerkin, tuple[Rates, Rates]]:
     """Return the functions over a slab, and the components' rates at its start."""
-    domain = statement.problem.domain
+    domain = system.problem.domain
     space = functions_of(domain, march.layout, march.product)
-    square, galerkin = space.square, Galerkin(statement, space, march.t)
+    square, galerkin = space.square, Galerkin(system, space, march.t)
     if not (square.box and any(m.moving.count for m in square.maps)):
         if march.factors is not None:
-            galerkin = Galerkin(statement, march.factors.galerkin.space, march.t)
+            galerkin = Galerkin(system, march.factors.galerkin.space, march.t)
         return galerkin, (NO_RATES, NO_RATES)
-    at_rest = AxesLayout(square.axes, (square.maps[0].still(), square.maps[1].still()))
-    still = Galerkin(statement, functions_of(domain, at_rest, march.product), march.t)
+    still = Galerkin(system, functions_of(domain, square.layout.still(), march.product), march.t)
     motion = rates(still, march.weights)
     now = leans(square, march.weights)
     maps = []
     for i, where in enumerate(square.maps):
         before = (march.before[0][i], march.before[1]) if march.before else None
         maps.append(moved(where, motion[i], before, (march.placed[i], now[i]), dt))
-    moving = functions_of(domain, AxesLayout(square.axes, (maps[0], maps[1])), march.product)
-    return Galerkin(statement, moving, march.t), motion
+    moving = functions_of(domain, MovingSquare(square.axes, (maps[0], maps[1])), march.product)
+    return Galerkin(system, moving, march.t), motion
 
 
 def _stages(galerkin: Galerkin, march: March, dt: float, close: float) -> tuple[Stages, March]:
@@ -229,13 +254,15 @@ def _estimated(
         space = march.errors.galerkin.space
     else:
         square = galerkin.square
-        space = functions_of(square.domain, AxesLayout(square.axes, square.maps), product)
-    wide = Galerkin(galerkin.statement, space, galerkin.start)
+        space = functions_of(square.domain, square.layout, product)
+    wide = Galerkin(galerkin.system, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
-    missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
+    s = between(march.t, march.t + dt, aim.span) if aim.system.hides else np.zeros(0)
+    tested = errors.tested(wide, wide_states, s)
+    missed = errors.unseen(wide, tested, s)
     rest = errors.carried(wide, march.error) + missed.weights
     rest = rest + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
-    error = rest + errors.added(wide, wide_states)
+    error = rest + errors.added(wide, tested)
     whole, left = (UNSEEN_ERROR * space.square.largest(e, dt) for e in (error, rest))
     return replace(march, errors=errors, error=error), SlabError(whole, left, missed.largest)
 

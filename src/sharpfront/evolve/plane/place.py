@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
 from sharpfront.evolve.plane.defect import richer, tails
-from sharpfront.evolve.plane.look import FIRST_CELLS, AxesLayout, StateFunction, even_layout, look
-from sharpfront.pieces.plane.basis import ProductSlab
-from sharpfront.pieces.plane.product import Product
+from sharpfront.evolve.plane.look import FIRST_CELLS, StateFunction, even_layout, look
+from sharpfront.maps import MovingSquare
 
 # Functions along each axis when layouts are compared, and the trials of one polish, in so many
 # rounds: a simplex that has become flat finds no further, and each round starts with one that is
@@ -41,7 +41,7 @@ FIRST_FUNCTIONS, STEP = 16, 1.1
 class Placement(NamedTuple):
     """A layout, its products, the weights of a state, and by how much they miss it."""
 
-    layout: AxesLayout
+    layout: MovingSquare
     product: Product
     weights: FloatArray
     miss: float
@@ -53,25 +53,25 @@ class _Check(NamedTuple):
     points: FloatArray
     values: FloatArray
 
-    def misses(self, layout: AxesLayout, product: Product, weights: FloatArray) -> FloatArray:
-        piece = ProductSlab(0.0, 1.0, layout.axes, layout.maps, product)
-        return np.abs(piece.value(weights, self.points, 0.0) - self.values)
+    def misses(self, layout: MovingSquare, product: Product, weights: FloatArray) -> FloatArray:
+        found = product.values(weights, layout.inverse(self.points, 0.0), (0, 0))
+        return np.abs(found - self.values)
 
-    def size(self, layout: AxesLayout, product: Product, weights: FloatArray) -> float:
+    def size(self, layout: MovingSquare, product: Product, weights: FloatArray) -> float:
         """Return the root mean square of the misses."""
         return float(np.sqrt(np.mean(self.misses(layout, product, weights) ** 2)))
 
 
-def _check(state: StateFunction, layouts: list[AxesLayout], count: int = _CHECKS) -> _Check:
+def _check(state: StateFunction, layouts: list[MovingSquare], count: int = _CHECKS) -> _Check:
     even = (np.arange(count) + 0.5) / count
-    points = np.concatenate([layout.points(even, even) for layout in layouts])
+    points = np.concatenate([layout.grid(even, even) for layout in layouts])
     return _Check(points, state(points))
 
 
-def fitted(state: StateFunction, layout: AxesLayout, product: Product) -> FloatArray:
+def fitted(state: StateFunction, layout: MovingSquare, product: Product) -> FloatArray:
     """Return the weights of a state on a box, (size,)."""
     first, second = product.lines
-    values = state(layout.points(first.points, second.points))
+    values = state(layout.grid(first.points, second.points))
     return product.projected(values.reshape(product.grid_shape))
 
 
@@ -99,7 +99,7 @@ def place(
     return _grown(state, options[int(np.argmin(misses))], check, goal, max_kernels)
 
 
-def _polished(state: StateFunction, layout: AxesLayout, check: _Check) -> AxesLayout:
+def _polished(state: StateFunction, layout: MovingSquare, check: _Check) -> MovingSquare:
     """Return the layout with its components moved for the least misfit."""
     from scipy.optimize import minimize
 
@@ -127,7 +127,7 @@ def _polished(state: StateFunction, layout: AxesLayout, check: _Check) -> AxesLa
     return _moved(layout, free, step)
 
 
-def _moved(layout: AxesLayout, free: NDArray[np.intp], step: FloatArray) -> AxesLayout:
+def _moved(layout: MovingSquare, free: NDArray[np.intp], step: FloatArray) -> MovingSquare:
     whole = np.zeros(len(_MOVES))
     whole[free] = step
     maps = []
@@ -141,11 +141,11 @@ def _moved(layout: AxesLayout, free: NDArray[np.intp], step: FloatArray) -> Axes
             slopes=c.slopes + turn,
         )
         maps.append(replace(where, moving=c))
-    return AxesLayout(layout.axes, (maps[0], maps[1]))
+    return MovingSquare(layout.axes, (maps[0], maps[1]))
 
 
 def _grown(
-    state: StateFunction, layout: AxesLayout, check: _Check, goal: float, max_kernels: int
+    state: StateFunction, layout: MovingSquare, check: _Check, goal: float, max_kernels: int
 ) -> Placement:
     """Add functions along the axes that lack them until the goal is met."""
     product, best = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)), None

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import diagonal, stage_nodes, stage_rates, through_modes
+from sharpfront.errors import EquationError
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.evolve.plane.modes import modes, moments_of_stages, rates_of
 
 # Newton's updates at most, and by what factor each must be smaller than the one before it.
 UPDATES, SLOW = 12, 0.7
@@ -31,22 +32,20 @@ class SlabFactors:
 
     def correction(self, left: FloatArray) -> FloatArray:
         """Return the update of the stages (q, size) from what they leave, (q, n)."""
-        decoupled = modes()
-        mixed = decoupled.inverse @ left
-        found = np.zeros(mixed.shape, dtype=complex)
-        for (k, j), system in zip(decoupled.pairs, self.systems, strict=True):
-            found[k] = lu_solve(system, mixed[k].real if k == j else mixed[k], check_finite=False)
-            found[j] = found[k].conj()
-        return self.galerkin.space.extended(-(decoupled.vectors @ found).real)
+        found = through_modes(
+            left, lambda mode, row: lu_solve(self.systems[mode], row[0], check_finite=False)[None]
+        )
+        return self.galerkin.space.extended(-found)
 
 
 def factored(galerkin: Galerkin, weights: FloatArray, rates: FloatArray, dt: float) -> SlabFactors:
     """Return the systems of a slab about a state at its middle."""
     tangent = galerkin.tangent(weights, rates, 0.5 * dt)
-    systems = []
-    for k, j in modes().pairs:
-        shift = modes().values[k].real if k == j else modes().values[k]
-        systems.append(lu_factor(shift / dt * tangent.mass + tangent.stiffness, check_finite=False))
+    real, *others = diagonal().values
+    systems = [
+        lu_factor(shift / dt * tangent.mass + tangent.stiffness, check_finite=False)
+        for shift in (real.real, *others)
+    ]
     return SlabFactors(galerkin, weights, rates, dt, tangent, tuple(systems))
 
 
@@ -69,8 +68,9 @@ def solve_slab(
     """
     states, before, rate = np.vstack([start, guess]), np.inf, 0.0
     for number in range(1, UPDATES + 1):
-        left = _left(galerkin, states, factors)
-        if not np.all(np.isfinite(left)):
+        try:
+            left = _left(galerkin, states, factors)
+        except EquationError:
             return Stages(states, number, np.inf, False)
         update = factors.correction(left)
         states = np.vstack([start, states[1:] + update])
@@ -87,6 +87,6 @@ def solve_slab(
 
 def _left(galerkin: Galerkin, states: FloatArray, factors: SlabFactors) -> FloatArray:
     """Return what the stages leave of the tested equations, (q, n)."""
-    rates = rates_of(states, factors.dt)
-    every = zip(states[1:], rates, moments_of_stages(factors.dt), strict=True)
+    rates = stage_rates(states[0], states[1:], factors.dt)
+    every = zip(states[1:], rates, stage_nodes() * factors.dt, strict=True)
     return np.stack([galerkin.tested(w, r, tau, factors.tangent) for w, r, tau in every])

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Orders
 from sharpfront.evolve.plane.square import Edge, Square
-from sharpfront.pieces.plane.product import Orders
 
 # Combinations of a frame that are smaller than this inside a shape are left out.
 FRAME = 1e-11

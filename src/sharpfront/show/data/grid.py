@@ -9,7 +9,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.show.data.kernels import Kernels, centres_of
-from sharpfront.show.data.section import Section
+from sharpfront.show.data.section import Function, Section
 
 # Every other place is an even one, in case that kernels are rare somewhere.
 _EVEN_SHARE = 2
@@ -20,9 +20,15 @@ _BISECTIONS = 40
 
 
 def graded_axis(basis: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
-    """Return up to `count` increasing places along an axis with both ends, dense like kernels."""
+    """Return up to `count` increasing places along an axis with both ends, dense like kernels.
+
+    Even ones where a basis does not say where its kernels are in these bounds (2, d).
+    """
     low, high = bounds[:, axis]
-    inner = shared_places(centres_of(basis)[:, axis], (low, high), count - 2)
+    centres = centres_of(basis)
+    if not len(centres) or centres.shape[1] != bounds.shape[1]:
+        return np.linspace(low, high, count)
+    inner = shared_places(centres[:, axis], (low, high), count - 2)
     return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
 
 
@@ -78,6 +84,16 @@ def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[Float
     inside = np.concatenate([inside, np.ones(len(entered), dtype=bool)])
     order = np.argsort(x, kind="stable")
     return x[order], inside[order]
+
+
+def curve(
+    function: Function, domain: Domain, where: Section, kernels: Kernels
+) -> tuple[FloatArray, FloatArray]:
+    """Return increasing places along a line, and a function there; NaN outside the domain."""
+    x, inside = line_points(domain, where, kernels)
+    values = np.full(len(x), np.nan)
+    values[inside] = function(where.lift(x[inside, None]))
+    return x, values
 
 
 def _crossings(

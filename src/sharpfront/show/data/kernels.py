@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
-from sharpfront.bases.even_kernels import WIDTH
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import PlaneInTime, placed
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.show.data.section import Section
 
@@ -103,10 +101,8 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
 
     Those of an element or a patch stand at its Gauss points, as wide as they are apart.
     """
-    if isinstance(basis, PlaneInTime):
-        return _products_at(basis, t)
     if isinstance(basis, PatchworkInTime):
-        return Kernels(basis.centres_at(t), basis.part_at(t).covariances)
+        return Kernels(*basis.places_at(t))
     if not isinstance(basis, SlabBasis):
         return None
     frame = basis.slab_at(t).at(t)
@@ -119,21 +115,3 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
         centres = low + np.mod(centres - low, frame.nodes[-1] - frame.nodes[0])
     order = np.argsort(centres)
     return Kernels(centres[order, None], widths[order, None, None] ** 2)
-
-
-def _products_at(basis: PlaneInTime, t: float) -> Kernels:
-    """Return the products in the plane: even in (xi, eta), and Gaussian there."""
-    starts = np.array([piece.start for piece in basis.pieces])
-    piece = basis.pieces[max(0, int(np.searchsorted(starts, t, side="right")) - 1)]
-    tau = t - piece.start
-    counts = [line.functions.kernels for line in piece.product.lines]
-    xi, eta = (grid.ravel() for grid in np.meshgrid(*((np.arange(n) + 0.5) / n for n in counts)))
-    y = piece.maps[1].invert(eta, np.zeros(eta.shape), tau)
-    x = piece.maps[0].invert(xi, y, tau)
-    moment = np.full(x.shape, tau)
-    first, second = piece.maps[0].jet(x, y, moment), piece.maps[1].jet(y, x, moment)
-    slopes = np.stack([np.stack([first.x, first.y]), np.stack([second.y, second.x])])
-    inverse = np.linalg.inv(np.moveaxis(slopes, 2, 0)) * (WIDTH / np.array(counts))
-    order = list(piece.axes)
-    back = inverse[:, np.argsort(order)]
-    return Kernels(placed(x, y, piece.axes), back @ np.swapaxes(back, 1, 2))

@@ -10,8 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.show.data.grid import line_points
-from sharpfront.show.data.kernels import kernels_of
-from sharpfront.show.data.section import Section, section
+from sharpfront.show.data.section import Section
 from sharpfront.show.data.snapshot import TIME
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.narrow import round_place
@@ -96,7 +95,7 @@ def _arranged(whole: list[list[Panel]], near: list[list[Panel]]) -> list[list[Pa
 
 
 def _in_time(wish: Wish) -> list[list[Panel]]:
-    where = section(wish.solution.domain, wish.names, wish.where)
+    where = wish.section
     if TIME not in where.labels:
         return closeup_panels(still(wish, float(where.point[-1])))
     if len(where.free) > 2:
@@ -124,8 +123,7 @@ def _slopes(wish: Wish, where: Section) -> tuple[FloatArray, FloatArray, FloatAr
     Values as parts of all that an unknown varies, places as parts of the window.
     """
     solution, axis = wish.solution, where.free[0]
-    bases = solution.approximation.bases
-    kernels = [kernels_of(bases[unknown]).on(where) for unknown in wish.unknowns]
+    kernels = [wish.kernels_of(unknown).on(where) for unknown in wish.unknowns]
     found = [line_points(solution.domain, where, each) for each in kernels]
     x = np.unique(np.concatenate([places[inside] for places, inside in found]))
     points, length = where.lift(x[:, None]), float(np.ptp(where.window[:, 0]))
@@ -233,7 +231,7 @@ def _shown(wish: Wish, unknown: str, where: Section, window: Window) -> float:
 def _looked_at(wish: Wish, unknown: str, where: Section) -> FloatArray:
     """Return places on a plane: an even grid, where kernels are, and the boundary."""
     domain = wish.solution.domain
-    kernels = kernels_of(wish.solution.approximation.bases[unknown]).on(where)
+    kernels = wish.kernels_of(unknown).on(where)
     low, high = where.window
     grid = np.stack(np.meshgrid(*np.linspace(low, high, 61).T), axis=-1).reshape(-1, 2)
     flat = np.concatenate([grid, kernels.centres])
@@ -250,8 +248,7 @@ def _steepest_moment(wish: Wish, where: Section) -> tuple[Wish, Window] | None:
     # Not the first: what jumps there is the state that was given.
     for t in even(where.window[:, -1], _MOMENTS + 1)[1:]:
         now = still(wish, t)
-        along = section(now.solution.domain, now.names, now.where)
-        x, slopes, jumps = _slopes(now, along)
+        x, slopes, jumps = _slopes(now, now.section)
         windows = steep_windows(x, slopes, jumps)
         if windows and (best is None or slopes.max() > best[0]):
             best = float(slopes.max()), now, windows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.show.data.colours import CURVES
-from sharpfront.show.data.grid import line_points
+from sharpfront.show.data.grid import curve
 from sharpfront.show.data.kernels import Kernels, kernels_of
-from sharpfront.show.data.quantity import Quantity, residual_of, unknown_of
+from sharpfront.show.data.quantity import Quantity, unknown_of
 from sharpfront.show.data.section import Section
 from sharpfront.show.data.snapshot import mixture_of
 from sharpfront.show.figures.narrow import label_narrow
@@ -23,37 +23,34 @@ if TYPE_CHECKING:
 _DASHES = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 
 
-def draw_solution(
-    axes: Axes, solution: Any, unknowns: Sequence[str], where: Section, title: str, ticks: bool
+def draw_curves(
+    axes: Axes,
+    quantities: Sequence[Quantity],
+    domain: Domain,
+    where: Section,
+    kernels: Sequence[Kernels],
+    title: str,
 ) -> None:
-    """Draw unknowns along a line; if asked for, with a tick at every kernel that it meets."""
-    for i, unknown in enumerate(unknowns):
-        kernels = kernels_of(solution.approximation.bases[unknown]).on(where)
-        style = curve_style(i)
-        _draw_curve(axes, unknown_of(solution, unknown), solution.domain, where, kernels, style)
-        if ticks:
-            _draw_ticks(axes, kernels.centres[:, 0])
+    """Draw quantities along a line, each at places as close together as its kernels are.
+
+    Logarithms are drawn on a logarithmic axis.
+    """
+    for i, (quantity, own) in enumerate(zip(quantities, kernels, strict=True)):
+        x, values = curve(quantity.values, domain, where, own)
+        shown = 10.0**values if quantity.logarithmic else values
+        axes.plot(x, shown, label=quantity.label, **curve_style(i))
     _label(axes, where, title)
-    if len(unknowns) > 1:
+    if quantities[0].logarithmic:
+        axes.set(yscale="log", ylabel="|residual|")
+    elif len(quantities) > 1:
         axes.legend(frameon=False)
     else:
-        axes.set_ylabel(unknowns[0])
+        axes.set_ylabel(quantities[0].label)
 
 
 def curve_style(number: int) -> dict[str, Any]:
     """Return colour and dashes of a curve, so that one that lies on another leaves it visible."""
     return {"color": CURVES[number % len(CURVES)], "ls": _DASHES[number % len(_DASHES)], "lw": 1.6}
-
-
-def draw_residual(axes: Axes, solution: Any, where: Section, title: str) -> None:
-    """Draw the largest residual of any equation along a line, on a logarithmic axis."""
-    quantity = residual_of(solution)
-    kernels = kernels_of(next(iter(solution.approximation.bases.values()))).on(where)
-    size = Quantity(quantity.label, lambda points: 10.0 ** quantity.values(points))
-    _draw_curve(axes, size, solution.domain, where, kernels, curve_style(0))
-    axes.set_yscale("log")
-    _label(axes, where, title)
-    axes.set_ylabel("|residual|")
 
 
 def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title: str) -> None:
@@ -66,8 +63,8 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title:
     behind = axes.twinx()
     behind.set_zorder(axes.get_zorder() - 1)
     axes.patch.set_visible(False)
-    faint = {"color": "0.75", "lw": 1.2}
-    _draw_curve(behind, unknown_of(solution, unknown), solution.domain, where, kernels, faint)
+    values = unknown_of(solution, unknown).values
+    behind.plot(*curve(values, solution.domain, where, kernels), color="0.75", lw=1.2)
     behind.set_ylabel(unknown, color="0.5")
     behind.tick_params(colors="0.5")
     widths = np.sqrt(kernels.covariances[:, 0, 0])
@@ -99,21 +96,8 @@ def _label(axes: Axes, where: Section, title: str) -> None:
     axes.set_title(title, fontsize=10)
 
 
-def _draw_curve(
-    axes: Axes,
-    quantity: Quantity,
-    domain: Domain,
-    where: Section,
-    kernels: Kernels,
-    style: Mapping[str, Any],
-) -> None:
-    x, inside = line_points(domain, where, kernels)
-    values = np.full(len(x), np.nan)
-    values[inside] = quantity.values(where.lift(x[inside, None]))
-    axes.plot(x, values, label=quantity.label, **style)
-
-
-def _draw_ticks(axes: Axes, places: FloatArray) -> None:
+def draw_ticks(axes: Axes, places: FloatArray) -> None:
+    """Draw a tick for every kernel at the foot of the axes."""
     axes.plot(
         places,
         np.full(len(places), 0.02),

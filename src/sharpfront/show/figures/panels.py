@@ -67,10 +67,18 @@ class Wish:
         """The names of the coordinates."""
         return tuple(self.solution.approximation.coordinates)
 
+    @property
+    def section(self) -> Section:
+        """All that is asked for: a line, a plane, or more."""
+        return section(self.solution.domain, self.names, self.where)
+
+    def kernels_of(self, unknown: str) -> Kernels:
+        """Return the kernels of an unknown."""
+        return kernels_of(self.solution.approximation.bases[unknown])
+
     def sections(self) -> list[Section]:
         """Return the line or plane asked for, or three middle planes where space is left."""
-        domain = self.solution.domain
-        whole = section(domain, self.names, self.where)
+        domain, whole = self.solution.domain, self.section
         if len(whole.free) <= 2:
             return [whole]
         if len(whole.free) > 3:
@@ -101,8 +109,12 @@ def panels(wish: Wish, what: str) -> list[list[Panel]]:
     wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     if what == "residual":
         return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
-    make = _ellipses if what == "kernels" else _unknown_maps
-    rows = [make(wish, unknown, sections) for unknown in wish.unknowns]
+    rows = [
+        _ellipses(wish, unknown, sections)
+        if what == "kernels"
+        else _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
+        for unknown in wish.unknowns
+    ]
     return rows if len(sections) > 1 else [[row[0] for row in rows]]
 
 
@@ -132,15 +144,22 @@ def _along(wish: Wish, what: str, where: Section) -> list[Panel]:
     several = what == "kernels" and len(wish.unknowns) > 1
     ending = what if wish.brief else "" if several else summary(wish.solution)
     title = wish.title or "; ".join(filter(None, [wish.note, where.title, ending]))
-    given: dict[str, Any] = {"solution": wish.solution, "where": where, "title": title}
-    if what == "residual":
-        residual_of(wish.solution)
-        return [Panel(partial(line.draw_residual, **given))]
+    solution = wish.solution
     if what == "kernels":
-        return [
-            Panel(partial(line.draw_kernels, unknown=unknown, **given)) for unknown in wish.unknowns
-        ]
-    return [Panel(partial(line.draw_solution, unknowns=wish.unknowns, ticks=wish.kernels, **given))]
+        given = {"solution": solution, "where": where, "title": title}
+        return [Panel(partial(line.draw_kernels, unknown=u, **given)) for u in wish.unknowns]
+    # The residual is drawn at the places of the first unknown.
+    names = wish.unknowns[:1] if what == "residual" else wish.unknowns
+    quantities = [unknown_of(solution, name) for name in names]
+    quantities = [residual_of(solution)] if what == "residual" else quantities
+
+    def draw(axes: Axes) -> None:
+        kernels = [wish.kernels_of(name).on(where) for name in names]
+        line.draw_curves(axes, quantities, solution.domain, where, kernels, title)
+        for own in kernels if wish.kernels and what == "solution" else ():
+            line.draw_ticks(axes, own.centres[:, 0])
+
+    return [Panel(draw)]
 
 
 def _surface(wish: Wish, unknown: str) -> Panel:
@@ -154,14 +173,9 @@ def _surface(wish: Wish, unknown: str) -> Panel:
     return Panel(draw, spatial=True)
 
 
-def _unknown_maps(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
-    return _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
-
-
 def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Section]) -> list[Panel]:
     """Return colour maps of one quantity on planes, with one scale for all."""
-    solution = wish.solution
-    kernels = kernels_of(solution.approximation.bases[unknown])
+    solution, kernels = wish.solution, wish.kernels_of(unknown)
     pictures = [raster_on(wish, quantity, kernels, where) for where in sections]
     brief = wish.brief or len(sections) > 1
     limits = common_limits([p.limits(quantity.logarithmic) for p in pictures])
@@ -200,7 +214,7 @@ def raster_on(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) 
 def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
     """Return kernels on planes as ellipses, patches by their sides, over a faint map."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
-    kernels = kernels_of(solution.approximation.bases[unknown])
+    kernels = wish.kernels_of(unknown)
     brief = wish.brief or len(sections) > 1
 
     def draw(axes: Axes, where: Section) -> None:

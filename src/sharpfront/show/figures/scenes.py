@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -132,11 +132,10 @@ def _kernels(
     return (dots, ellipses), show
 
 
-def _picture(wish: Wish, state: Moment, where: Section) -> Any:
+def _picture(wish: Wish, state: Moment, where: Section) -> Raster:
     unknown = wish.unknowns[0]
     still = Wish(state, (unknown,), {}, wish.resolution)
-    kernels = kernels_of(state.approximation.bases[unknown])
-    return panels.raster_on(still, unknown_of(state, unknown), kernels, where)
+    return panels.raster_on(still, unknown_of(state, unknown), still.kernels_of(unknown), where)
 
 
 def _ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None], None]]:

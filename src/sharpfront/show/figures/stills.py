@@ -11,7 +11,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
-from sharpfront.show.data.kernels import kernels_of
 from sharpfront.show.data.quantity import unknown_of
 from sharpfront.show.data.section import section
 from sharpfront.show.data.snapshot import TIME, Moment
@@ -83,7 +82,7 @@ def _columns(count: int) -> int:
 
 
 def _curves(stills: Sequence[Wish]) -> list[Panel]:
-    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
+    where = stills[0].section
     curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
     limits = panels.common_limits([curve.limits for curve in curves])
     columns = _columns(len(stills))
@@ -106,13 +105,12 @@ def _curves(stills: Sequence[Wish]) -> list[Panel]:
 def _maps(stills: Sequence[Wish]) -> list[Panel]:
     unknown = stills[0].unknowns[0]
     quantities = [unknown_of(now.solution, unknown) for now in stills]
-    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
+    where = stills[0].section
     if len(where.free) != 2:
         raise ProblemError("A film of maps has two free coordinates; fix the others.")
     pictures = []
     for now, quantity in zip(stills, quantities, strict=True):
-        kernels = kernels_of(now.solution.approximation.bases[unknown])
-        pictures.append(panels.raster_on(now, quantity, kernels, where))
+        pictures.append(panels.raster_on(now, quantity, now.kernels_of(unknown), where))
     limits = panels.common_limits([p.limits() for p in pictures])
     columns = _columns(len(stills))
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import MissingExtraError
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.marching import triangles
+from sharpfront.loading import extra_module
 from sharpfront.show.data.colours import colour_scale
+from sharpfront.show.data.mesh import box_mesh
 from sharpfront.show.data.quantity import Quantity
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def surface_of(domain: Domain) -> FloatArray:
     edges off by about a cell.
     """
     if isinstance(domain, Box):
-        faces = itertools.product(range(3), range(2))
-        return np.concatenate([_face(domain.bounds, axis, end) for axis, end in faces])
+        faces = itertools.product(range(3), domain.bounds)
+        return np.concatenate([_face(domain.bounds, axis, end[axis]) for axis, end in faces])
     return triangles(lambda points: -domain.distance(points), domain.bounds)
 
 
@@ -57,10 +57,7 @@ def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[
 
 def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
     """Return a PyVista plotter with the boundary coloured by a quantity; ``.show()`` opens it."""
-    try:
-        pyvista = importlib.import_module("pyvista")
-    except ImportError:
-        raise MissingExtraError("pyvista", "plot3d") from None
+    pyvista = extra_module("pyvista", "plot3d")
     corners = surface_of(domain)
     points, numbers = np.unique(np.round(corners.reshape(-1, 3), 12), axis=0, return_inverse=True)
     faces = np.insert(numbers.reshape(-1, 3), 0, 3, axis=1).ravel()
@@ -73,13 +70,8 @@ def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
     return plotter
 
 
-def _face(bounds: FloatArray, axis: int, end: int) -> FloatArray:
-    """Return one face of a box as triangles, (t, 3, 3)."""
-    across = [i for i in range(3) if i != axis]
-    u, v = (np.linspace(bounds[0, i], bounds[1, i], _FACE_CELLS + 1) for i in across)
-    grid = np.empty((len(u), len(v), 3))
-    grid[..., across[0]], grid[..., across[1]] = np.meshgrid(u, v, indexing="ij")
-    grid[..., axis] = bounds[end, axis]
-    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
-    halves = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)])
-    return halves.reshape(-1, 3, 3)
+def _face(bounds: FloatArray, axis: int, level: float) -> FloatArray:
+    """Return the face of a box at a level of one axis as triangles, (t, 3, 3)."""
+    low, high = np.delete(bounds, axis, axis=1)
+    grid = box_mesh(list(np.linspace(low, high, _FACE_CELLS + 1).T))
+    return np.insert(grid.points, axis, level, axis=1)[grid.cells]

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.errors import BasisError, ProblemError
-from sharpfront.show.data.grid import line_points
-from sharpfront.show.data.kernels import kernels_of
+from sharpfront.show.data.grid import curve
 from sharpfront.show.data.quantity import residual_of, summary, unknown_of
 from sharpfront.show.data.raster import raster_in_time
 from sharpfront.show.data.section import Section, section
 from sharpfront.show.data.snapshot import TIME
 from sharpfront.show.figures import course, panels
-from sharpfront.show.figures.line import curve_style
+from sharpfront.show.figures.line import draw_curves
 from sharpfront.show.figures.panels import Panel, Wish
 from sharpfront.show.figures.plane import draw_map, frame
 from sharpfront.show.figures.stills import even, film_panels, moments_of, period_of, ranges, still
@@ -47,7 +46,7 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
         return _all(wish)
     if what == "film":
         return film_panels(wish)
-    where = section(wish.solution.domain, wish.names, wish.where)
+    where = wish.section
     if len(where.free) > 2 and TIME not in wish.where:
         # Of a map that changes, its last state.
         end = wish.solution.domain.time[1]
@@ -82,7 +81,7 @@ def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
 
 
 def _strip(now: Wish, title: str) -> Panel:
-    where = section(now.solution.domain, now.names, now.where)
+    where = now.section
     curve = curve_of(now.solution, now.unknowns, where)
 
     def draw(axes: Axes) -> None:
@@ -148,7 +147,7 @@ def _paths(wish: Wish, unknowns: list[str], where: Section) -> Panel:
 
 def _residuals(wish: Wish) -> Panel:
     """Return the residual along the line at several moments."""
-    window = section(wish.solution.domain, wish.names, wish.where).window[:, -1]
+    window = wish.section.window[:, -1]
     times = moments_of(wish, wish.moments, _RESIDUALS)
     if wish.moments is None:
         times = even(window, _RESIDUALS + 1)[1:]
@@ -170,11 +169,10 @@ def _residuals(wish: Wish) -> Panel:
 
 
 def _residual_at(axes: Axes, now: Wish, colour: Any) -> None:
-    where = section(now.solution.domain, now.names, now.where)
-    kernels = kernels_of(now.solution.approximation.bases[now.unknowns[0]]).on(where)
-    x, inside = line_points(now.solution.domain, where, kernels)
-    sizes = 10.0 ** residual_of(now.solution).values(where.lift(x[inside, None]))
-    axes.plot(x[inside], sizes, lw=0.9, color=colour, label=now.note)
+    where = now.section
+    kernels = now.kernels_of(now.unknowns[0]).on(where)
+    x, powers = curve(residual_of(now.solution).values, now.solution.domain, where, kernels)
+    axes.plot(x, 10.0**powers, lw=0.9, color=colour, label=now.note)
     axes.set(xlabel=where.labels[0], xlim=tuple(where.window[:, 0]))
 
 
@@ -187,23 +185,11 @@ def _along_time(wish: Wish, what: str, where: Section) -> Panel:
     quantities = quantities or [unknown_of(solution, name) for name in wish.unknowns]
     span = (float(where.window[0, 0]), float(where.window[1, 0]))
     basis = solution.approximation.bases[wish.unknowns[0]]
-    moments = passages(basis, float(where.point[0]), span)
-    t, inside = line_points(solution.domain, where, moments)
+    moments = [passages(basis, float(where.point[0]), span)] * len(quantities)
+    title = f"{where.title}; {summary(solution)}"
 
     def draw(axes: Axes) -> None:
-        for i, quantity in enumerate(quantities):
-            values = quantity.values(where.lift(t[inside, None]))
-            values = 10.0**values if quantity.logarithmic else values
-            style = curve_style(i)
-            axes.plot(t[inside], values, label=quantity.label, **style)
-        if what == "residual":
-            axes.set(yscale="log", ylabel="|residual|")
-        elif len(quantities) > 1:
-            axes.legend(frameon=False)
-        else:
-            axes.set_ylabel(quantities[0].label)
-        axes.set(xlabel=TIME, xlim=span)
-        axes.set_title(f"{where.title}; {summary(solution)}", fontsize=10)
+        draw_curves(axes, quantities, solution.domain, where, moments, title)
 
     return Panel(draw, size=(6.4, 4.0))
 

@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.show.data.colours import colour_scale
 from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, centres_of
+from sharpfront.show.data.kernels import Kernels
 from sharpfront.show.data.placements import Placement
 from sharpfront.show.data.quantity import Shown
 from sharpfront.show.data.raster import limits_of, outline_of, with_margin
@@ -119,11 +119,8 @@ def middle_planes(space: Domain) -> list[Section]:
 
 def _nodes(solution: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
     """Return places along an axis, dense where the kernels of any unknown are."""
-    bases = list(solution.approximation.bases.values())
-    told = [b for b in bases if len(centres_of(b)) and b.dimension == bounds.shape[1]]
-    if not told:
-        return np.linspace(bounds[0, axis], bounds[1, axis], count)
-    places = np.unique(np.concatenate([graded_axis(b, axis, bounds, count) for b in told]))
+    bases = solution.approximation.bases.values()
+    places = np.unique(np.concatenate([graded_axis(b, axis, bounds, count) for b in bases]))
     kept = np.rint(np.linspace(0, len(places) - 1, min(count, len(places)))).astype(np.int64)
     return places[kept]
 

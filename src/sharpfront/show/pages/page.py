@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from string import Template
+from typing import Any
 
 _BUTTON = '<button type="button" class="theme" id="theme" hidden>Dark</button>'
 # The browser itself sees to it that nothing is fetched from elsewhere.
@@ -23,6 +26,18 @@ _TONES = {"reproduces": "good", "does not reproduce": "bad", "partly": "half"}
 def asset(name: str) -> str:
     """Return the text of a file that becomes part of pages."""
     return (files("sharpfront.show.pages") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _fragments() -> dict[str, Template]:
+    parts = re.split(r"<!-- (\w+) -->\n", asset("fragments.html"))[1:]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return {name: Template(text.replace("\n", "")) for name, text in pairs}
+
+
+def fragment(name: str, /, **words: object) -> str:
+    """Return a piece of markup with words put in; the caller has escaped what needs it."""
+    return _fragments()[name].substitute(words)
 
 
 @dataclass(eq=False)
@@ -55,6 +70,16 @@ class HtmlPage:
     def points(self, items: Sequence[str]) -> None:
         """Write a list."""
         self._parts.append(f"<ul>{''.join(f'<li>{inline(item)}</li>' for item in items)}</ul>")
+
+    def text(self, words: str) -> None:
+        """Write blocks with empty lines between them: ``## heading``, ``- items``, paragraphs."""
+        for block in words.split("\n\n"):
+            if block.startswith("## "):
+                self.section(block.removeprefix("## "))
+            elif block.startswith("- "):
+                self.points(block.removeprefix("- ").split("\n- "))
+            else:
+                self.paragraph(block)
 
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> None:
         """Write a list of verdicts: the verdict, what it is about, the key of the finding."""
@@ -103,11 +128,11 @@ class HtmlPage:
             f"<tbody>{lines}</tbody></table></div>"
         )
 
-    def figure(self, svg: bytes, caption: str, description: str) -> None:
-        """Write a figure; the SVG becomes part of the page."""
+    def figure(self, svg: bytes, caption: str, description: str = "") -> None:
+        """Write a figure that becomes part of the page; its caption describes it unless told."""
         data = base64.b64encode(svg).decode("ascii")
         self._parts.append(
-            f'<figure><img alt="{html.escape(description)}" '
+            f'<figure><img alt="{html.escape(description or caption)}" '
             f'src="data:image/svg+xml;base64,{data}">'
             f"<figcaption>{inline(caption)}</figcaption></figure>"
         )
@@ -132,6 +157,13 @@ class HtmlPage:
             f"<body>\n<main>\n{_BUTTON}\n<h1>{inline(self.title)}</h1>\n{self.body()}\n</main>\n"
             f"<script>{script}</script>\n</body>\n</html>\n"
         )
+
+
+def svg_of(figure: Any) -> bytes:
+    """Return a figure of matplotlib as SVG, the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def inline(words: str) -> str:

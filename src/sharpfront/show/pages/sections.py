@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
 from sharpfront.show.data.history import course_of, turns
-from sharpfront.show.pages.page import HtmlPage, inline
+from sharpfront.show.pages.page import HtmlPage, fragment, inline
 
 # A longer table is folded away.
 _SHORT = 8
@@ -88,11 +88,13 @@ def trust(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> Non
 
 def history(page: HtmlPage, solution: Any) -> None:
     """Write how estimate and residual fell, as a chart and as a table."""
-    if not solution.history:
+    course = course_of(solution)
+    if not course.records:
         page.paragraph("No history was kept.")
         return
-    if len(solution.history) > 1:
-        page.markup(convergence_words(solution))
+    if len(course.records) > 1:
+        second = "step in time" if course.stepped else "residual (root mean square)"
+        page.markup(fragment("convergence", second=second))
     head, rows, caption = history_table(solution)
     folded = len(rows) > _SHORT
     if folded:
@@ -146,19 +148,6 @@ def convergence_data(solution: Any) -> dict[str, Any]:
 
 def _series(label: str, colour: str, values: FloatArray) -> dict[str, Any]:
     return {"label": label, "colour": colour, "values": values.tolist()}
-
-
-def convergence_words(solution: Any) -> str:
-    """Return the chart's place in the page."""
-    second = "step in time" if course_of(solution).stepped else "residual (root mean square)"
-    return (
-        '<div class="legend"><span><i class="line"></i>estimated error</span>'
-        f'<span><i class="line orange"></i>{second}</span></div>'
-        '<figure class="chart low"><canvas id="convergence" tabindex="0" role="img" '
-        f'aria-label="Estimated error and {second} on a logarithmic scale"></canvas>'
-        '<output class="read" id="convergence-read">Point at the chart to read its values.</output>'
-        "</figure>"
-    )
 
 
 def history_table(solution: Any) -> tuple[list[str], list[list[str]], str]:

@@ -13,7 +13,6 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation import to_text
 from sharpfront.equation.expression import (
-    TIME,
     Apply,
     Constant,
     Coordinate,
@@ -33,7 +32,7 @@ from sharpfront.show.statement.recorded import (
     recorded,
     source_of,
 )
-from sharpfront.show.statement.terms import along_normal, traced
+from sharpfront.show.statement.terms import NormalDerivative, terms_of, traced
 
 # Arrays of more numbers are packed, and those of more bytes, packed, left out.
 _WRITTEN, _MOST_BYTES = 60, 400_000
@@ -218,18 +217,11 @@ class _Writer:
 
 
 def normal_derivative(node: Expression) -> Derivative | None:
-    """Return u for a node that ``u.dn`` made: normal_x u_x + normal_y u_y, in this order."""
-    terms: list[Expression] = []
-    rest = node
-    while isinstance(rest, Apply) and rest.function.name == "add":
-        terms.append(rest.arguments[1])
-        rest = rest.arguments[0]
-    found = [along_normal(term) for term in (*terms, rest)][::-1]
-    whole = found[0]
-    if whole is None or any(each is None or each[0].key != whole[0].key for each in found):
+    """Return u for a node that ``u.dn`` made: normal_x u_x + normal_y u_y."""
+    if not isinstance(node, Apply) or node.function.name not in ("add", "multiply"):
         return None
-    needed = [c for c in whole[0].coordinates if c != TIME]
-    return whole[0] if [each[1] for each in found if each] == needed else None
+    (sign, first), *others = terms_of(node)
+    return first.of if isinstance(first, NormalDerivative) and sign > 0 and not others else None
 
 
 def _derivative(node: Derivative) -> str:

@@ -51,11 +51,8 @@ def factors_of(node: Expression) -> tuple[int, list[Expression]]:
             waiting.append(part.arguments[0])
         else:
             found.append(part)
-    return sign, [f for f in found if not _is_one(f)] or [Constant(1.0)]
-
-
-def _is_one(node: Expression) -> bool:
-    return isinstance(node, Constant) and node.value == 1.0
+    shown = [f for f in found if not (isinstance(f, Constant) and f.value == 1.0)]
+    return sign, shown or [Constant(1.0)]
 
 
 def terms_of(node: Expression) -> list[tuple[int, Expression]]:
@@ -90,22 +87,18 @@ def _without_sign(sign: int, part: Expression) -> tuple[int, Expression]:
 
 def _with_normal_derivatives(terms: list[tuple[int, Expression]]) -> list[tuple[int, Expression]]:
     """Replace n_x u_x + n_y u_y + ... by the derivative along the normal that it is."""
-    slopes = [along_normal(part) for _, part in terms]
-    found = [slope and slope[0] for slope in slopes]
-    whole = next((d for d in found if d is not None), None)
-    places = [i for i, d in enumerate(found) if d is not None]
-    if whole is None or len({terms[i][0] for i in places}) > 1:
+    found = {i: slope for i, (_, part) in enumerate(terms) if (slope := _along_normal(part))}
+    if len({(terms[i][0], slope.key) for i, (slope, _) in found.items()}) != 1:
         return terms
-    needed = [c for c in whole.coordinates if c != TIME]
-    if len(places) != len(needed) or len({d.key for d in found if d is not None}) > 1:
+    first, (whole, _) = next(iter(found.items()))
+    along, needed = [name for _, name in found.values()], {*whole.coordinates} - {TIME}
+    if len(along) != len(needed) or {*along} != needed:
         return terms
-    first = places[0]
-    kept = [(i, term) for i, term in enumerate(terms) if i not in places[1:]]
-    sign = terms[first][0]
-    return [(sign, NormalDerivative(whole)) if i == first else term for i, term in kept]
+    kept = [(i, term) for i, term in enumerate(terms) if i == first or i not in found]
+    return [(term[0], NormalDerivative(whole)) if i == first else term for i, term in kept]
 
 
-def along_normal(part: Expression) -> tuple[Derivative, str] | None:
+def _along_normal(part: Expression) -> tuple[Derivative, str] | None:
     """Return u and x for the product of a normal's component and u's derivative along x."""
     if not (isinstance(part, Apply) and part.function.name == "multiply"):
         return None

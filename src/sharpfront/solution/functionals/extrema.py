@@ -15,7 +15,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.geometry.curves import Curve
 from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.functionals.places import box_axes, line_edges, moments_of
+from sharpfront.solution.functionals.places import box_axes, line_edges, moments_of, subdivided
 from sharpfront.solution.functionals.quantity import Known, Quantity, one_or_all, quantities
 
 # Places between two kernels of a line, along each side of a box that is not of patches, and along
@@ -136,8 +136,7 @@ def _on_line(known: Known, t: float | None) -> Seeds:
     parts, steps = [], []
     for moment in moments:
         edges = line_edges(known.approximation, known.space, moment)
-        share = np.arange(BETWEEN) / BETWEEN
-        x = np.append((edges[:-1, None] + np.diff(edges)[:, None] * share).ravel(), edges[-1])
+        x = subdivided(edges, BETWEEN)
         gap = np.append(np.repeat(np.diff(edges) / BETWEEN, BETWEEN), edges[-1] - edges[-2])
         parts.append(x[:, None] if moment is t else np.column_stack([x, np.full(len(x), moment)]))
         steps.append(gap)

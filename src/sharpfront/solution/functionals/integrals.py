@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,32 +31,28 @@ ALONG = 32
 
 def integral(known: Known, of: Any = None, t: Any = None) -> Any:
     """Return the integral over the domain; `Solution.integral` says how."""
-    moment = known.moment(t)
-    found = {
-        name: _over_time(known, quantity, lambda q, m: _over_space(known, q, m))
-        for name, quantity in quantities(known, of, moment).items()
-    }
-    return one_or_all(found)
+
+    def over(quantity: Quantity) -> float:
+        return over_space(quantity, known.approximation, known.space, quantity.t, known.tol)
+
+    asked = quantities(known, of, known.moment(t))
+    return one_or_all({name: _over_time(known, q, over) for name, q in asked.items()})
 
 
 def flux(known: Known, part: str, coefficient: Any = 1.0, t: Any = None) -> Any:
     """Return what passes a part of the boundary; `Solution.flux` says how."""
-    moment = known.moment(t)
-    pieces = known.space.smooth_pieces(part)
-    asked = fluxes(known, coefficient, moment)
-    found = {
-        name: _over_time(known, quantity, lambda q, m: _over_pieces(known, q, pieces))
-        for name, quantity in asked.items()
-    }
-    return one_or_all(found)
+    asked, pieces = fluxes(known, coefficient, known.moment(t)), known.space.smooth_pieces(part)
+
+    def over(quantity: Quantity) -> float:
+        return sum(_over_piece(quantity, piece, max(known.tol, 1e-12)) for piece in pieces)
+
+    return one_or_all({name: _over_time(known, q, over) for name, q in asked.items()})
 
 
-def _over_time(
-    known: Known, quantity: Quantity, over: Callable[[Quantity, float | None], float]
-) -> float:
+def _over_time(known: Known, quantity: Quantity, over: Callable[[Quantity], float]) -> float:
     """Return what is found at the moment asked for, or its integral over all of them."""
     if quantity.t is not None or not isinstance(known.domain, SpaceTime):
-        return over(quantity, quantity.t)
+        return over(quantity)
     ends = moments_of(known.approximation, known.domain.time)
     z, w = np.polynomial.legendre.leggauss(MOMENTS)
     result = 0.0
@@ -64,12 +60,8 @@ def _over_time(
         for share, weight in zip(z.tolist(), w.tolist(), strict=True):
             t = 0.5 * (low * (1 - share) + high * (1 + share))
             at = Quantity(quantity.approximation, quantity.expression, t)
-            result += 0.5 * (high - low) * weight * over(at, t)
+            result += 0.5 * (high - low) * weight * over(at)
     return result
-
-
-def _over_space(known: Known, quantity: Quantity, t: float | None) -> float:
-    return over_space(quantity, known.approximation, known.space, t, known.tol)
 
 
 def over_space(
@@ -84,10 +76,6 @@ def over_space(
         edges = line_edges(approximation, domain, t)
         return integrate(lambda x: function(x[:, None]), edges[0], edges[-1], edges, tol)
     return total(function, cells_of(approximation, domain), max(tol, 1e-13))
-
-
-def _over_pieces(known: Known, quantity: Quantity, pieces: Sequence[Piece]) -> float:
-    return sum(_over_piece(quantity, piece, max(known.tol, 1e-12)) for piece in pieces)
 
 
 def _over_piece(quantity: Quantity, piece: Piece, tol: float) -> float:

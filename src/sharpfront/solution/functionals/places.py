@@ -21,7 +21,6 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Strip
-from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.show.data.grid import graded_axis
 from sharpfront.show.data.kernels import centres_of, kernels_at
@@ -50,14 +49,18 @@ def line_edges(approximation: Approximation, domain: Domain, t: float | None) ->
     return np.asarray(np.unique(np.append(places[far], high)))
 
 
+def subdivided(edges: FloatArray, count: int) -> FloatArray:
+    """Return edges (n + 1,) with the way from each to the next in so many steps, (n count + 1,)."""
+    share = np.arange(count) / count
+    return np.append((edges[:-1, None] + np.diff(edges)[:, None] * share).ravel(), edges[-1])
+
+
 def moments_of(approximation: Approximation, span: tuple[float, float]) -> FloatArray:
     """Return the ends of all steps in time, (n + 1,)."""
     basis: Any = next(iter(approximation.bases.values()))
     found = np.array(span)
     if isinstance(basis, SlabBasis | PatchworkInTime):
         found = basis.times
-    elif isinstance(basis, PlaneInTime):
-        found = np.array([basis.pieces[0].start, *(piece.stop for piece in basis.pieces)])
     return np.unique(np.clip(np.append(found, span), *span))
 
 
@@ -141,8 +144,4 @@ def _products(axes: Sequence[FloatArray]) -> list[tuple[FloatArray, FloatArray]]
 
 def box_axes(basis: Any, bounds: FloatArray, count: int) -> list[FloatArray]:
     """Return places along the sides of a box, dense where kernels are where that is known."""
-    told = len(centres_of(basis)) > 0 and basis.dimension == bounds.shape[1]
-    return [
-        graded_axis(basis, a, bounds, count) if told else np.linspace(low, high, count)
-        for a, (low, high) in enumerate(bounds.T.tolist())
-    ]
+    return [graded_axis(basis, axis, bounds, count) for axis in range(bounds.shape[1])]

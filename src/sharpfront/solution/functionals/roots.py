@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import SpaceTime
-from sharpfront.solution.functionals.places import line_edges
+from sharpfront.solution.functionals.places import line_edges, subdivided
 from sharpfront.solution.functionals.quantity import Known, one_or_all, quantities
 
 # Places between two kernels that are looked at; halvings of what lies between two of them.
@@ -30,9 +30,7 @@ def roots(known: Known, level: Any = 0.0, of: Any = None, t: Any = None) -> Any:
     if t is None and isinstance(known.domain, SpaceTime):
         raise ProblemError("roots() of a solution in time are those at a moment: give t=.")
     value, moment = finite(level, "level", attempt="level=0.5"), known.moment(t)
-    edges = line_edges(known.approximation, known.space, moment)
-    share = np.arange(BETWEEN_ROOTS) / BETWEEN_ROOTS
-    x = np.append((edges[:-1, None] + np.diff(edges)[:, None] * share).ravel(), edges[-1])
+    x = subdivided(line_edges(known.approximation, known.space, moment), BETWEEN_ROOTS)
     found = {}
     for name, quantity in quantities(known, of, moment).items():
 

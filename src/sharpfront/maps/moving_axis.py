@@ -86,7 +86,7 @@ NONE = components(np.zeros((0, 7)))
 
 
 @dataclass(frozen=True, eq=False)
-class AxisMap:
+class MovingAxis:
     """The coordinate along one axis over a slab of time."""
 
     # The ends of the axis.
@@ -111,11 +111,11 @@ class AxisMap:
         m = self.moving
         return bool(np.any(m.speeds) or np.any(m.turns) or np.any(m.stretches))
 
-    def at(self, tau: float) -> AxisMap:
+    def at(self, tau: float) -> MovingAxis:
         """Return the coordinate after a time."""
         return replace(self, moving=self.moving.at(tau))
 
-    def still(self) -> AxisMap:
+    def still(self) -> MovingAxis:
         """Return the coordinate at rest."""
         return replace(self, moving=self.moving.still())
 
@@ -175,7 +175,7 @@ class AxisMap:
 class _Profile:
     """sum_k p_k [S asinh z_k + (1 - S) atan z_k] at given (y, t), each part from 0 to 1."""
 
-    def __init__(self, where: AxisMap, y: FloatArray, tau: FloatArray) -> None:
+    def __init__(self, where: MovingAxis, y: FloatArray, tau: FloatArray) -> None:
         m = where.moving
         # Where all points have the same profile, one row stands for all.
         tau = tau[:1, None] if len(tau) and np.all(tau == tau[0]) else tau[:, None]

@@ -1,4 +1,4 @@
-"""Products of kernels in the two coordinates, on Gauss's points of the unit square.
+"""Products of kernels on the unit square, and their sums on Gauss's points there.
 
 u = sum_ij w_ij f_i(xi) g_j(eta) with the products that are kept. On a grid in (xi, eta) sums over
 products are matrix products along one axis after the other, whatever the map from the square to
@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sharpfront.bases.even_kernels import (
     CUT,
     GHOSTS,
     POLYNOMIAL_DEGREE,
+    WIDTH,
     EvenKernels,
     clustered,
     plain_kernels,
@@ -35,6 +37,8 @@ FEW_ROWS = 1.35
 # none meets the middle, where formulas in 1/r have their pole.
 ROWS = 1.55
 Orders = tuple[int, int]
+# Entries of one table of functions at points: 16 MB of doubles.
+_MOST_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,11 @@ class Line:
         """f_i f_k^(a) at the points, (3, n, size^2)."""
         every = self.table[0][None, :, :, None] * self.table[:, :, None, :]
         return np.asarray(every.reshape(3, len(self.points), -1))
+
+    @cached_property
+    def ends(self) -> FloatArray:
+        """The functions and two derivatives at both ends, (3, 2, size)."""
+        return self.functions.table(np.array([0.0, 1.0]), 2)
 
     @cached_property
     def projection(self) -> FloatArray:
@@ -127,6 +136,49 @@ class Product:
     def size(self) -> int:
         """The number of products."""
         return len(self.kept)
+
+    @property
+    def dimension(self) -> int:
+        """Of the square."""
+        return 2
+
+    @property
+    def kernels(self) -> int:
+        """The number of products."""
+        return self.size
+
+    @property
+    def centres(self) -> FloatArray:
+        """Where the kernels are, even in the square, (n, 2)."""
+        first, second = ((np.arange(n) + 0.5) / n for n in self._kernels_along)
+        return np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+
+    @property
+    def deviations(self) -> FloatArray:
+        """How wide kernels are along each axis, (2,)."""
+        return np.asarray(WIDTH / np.array(self._kernels_along))
+
+    @property
+    def _kernels_along(self) -> Orders:
+        first, second = self.lines
+        return first.functions.kernels, second.functions.kernels
+
+    def values(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
+        """Return a derivative of the weighted sum at points of the square, (m,)."""
+        step = max(1, _MOST_ENTRIES // sum(self.shape))
+        parts = [points[i : i + step] for i in range(0, len(points), step)]
+        block, found = self.block(weights), [np.zeros(0)]
+        for part in parts:
+            first, second = (
+                own.functions.table(at, k)[k]
+                for own, at, k in zip(self.lines, part.T, orders, strict=True)
+            )
+            found.append(np.einsum("mj,mj->m", first @ block, second))
+        return np.concatenate(found)
+
+    def state(self) -> dict[str, Any]:
+        """Return words and arrays from which the products are made again."""
+        return {"type": "products", "shape": np.array(self.shape)}
 
     @property
     def grid_shape(self) -> Orders:

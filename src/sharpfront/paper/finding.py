@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
+from sharpfront.paper.summary import WORDS, said
 
 
 class Verdict(StrEnum):
@@ -31,24 +33,28 @@ class Finding:
     figures: tuple[str, ...] = ()  # names of the figures that show it
 
 
+def finding(
+    key: str,
+    verdict: Verdict,
+    parts: Sequence[str],
+    facts: Mapping[str, Any],
+    items: Sequence[str] = (),
+) -> Finding:
+    """Return a finding with the texts of its parts; where one is ``"items"`` the items stand."""
+    each = (items if part == "items" else (said(key, part, **facts),) for part in parts)
+    evidence = tuple(paragraph for paragraphs in each for paragraph in paragraphs)
+    figures = tuple(WORDS.texts[key].get("figures", ()))
+    return Finding(key, said(key, "title", **facts), verdict, evidence, figures)
+
+
 def within(value: float, target: float, part: float) -> bool:
     """Tell whether a value is the target to a part of it."""
     return abs(value - target) <= part * abs(target)
 
 
-def so_many(number: int) -> str:
-    """Return the beginning of a sentence on that many runs."""
-    return {0: "No run is", 1: "One run is"}.get(number, f"{number} runs are")
-
-
-def adaptive_methods(results: Results) -> list[str]:
-    """Return the names of the methods beside the paper's adaptive row."""
-    return [method.name for method in results.plan.methods if method.row == "adaptive"]
-
-
 def adaptive_runs(results: Results, case: str | None = None) -> list[Run]:
     """Return the runs of Table 1 beside the paper's adaptive row."""
-    names = adaptive_methods(results)
+    names = [method.name for method in results.plan.methods if method.row == "adaptive"]
     return [run for run in results.select("table", case) if run.method in names]
 
 
