@@ -1,4 +1,4 @@
-"""Ends of the line at which an equation loses its order: does a condition there say anything?
+"""Whether conditions hold anything at ends of the line at which an equation loses its order.
 
 Close to such an end solutions go as s^r, s the distance from it and r a root of the indicial
 equation. x u'' = u' has 1 and x^2: the slope of both is zero at x = 0, so that the condition
