@@ -47,9 +47,16 @@ REACTIONS = {
 }
 
 
-@pytest.mark.parametrize("domain", [L_SHAPE, U_SHAPE], ids=["L", "U"])
+@pytest.mark.parametrize(
+    ("domain", "a", "b", "c"),
+    [
+        pytest.param(L_SHAPE, 1.0, 0.5, 0.0, id="L"),
+        pytest.param(U_SHAPE, 1.0, 0.5, 0.0, id="U"),
+        pytest.param(L_SHAPE, 2.0, -1.0, 0.7, id="L, a shorter wave"),
+        pytest.param(U_SHAPE, 2.0, -1.0, 0.7, id="U, a shorter wave", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("reaction", REACTIONS)
-@pytest.mark.parametrize(("a", "b", "c"), [(1.0, 0.5, 0.0), (2.0, -1.0, 0.7)])
 def test_reactions_on_regions_with_corners_that_point_inwards(domain, reaction, a, b, c):
     exact, slope, bent = wave(a, b, c)
     f = REACTIONS[reaction]

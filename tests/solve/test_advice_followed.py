@@ -101,10 +101,10 @@ def test_a_lid_comes_to_rest_with_its_slope(speed, power):
             conditions=sf.at((0.5, 0.5), lambda u, v, p, x, y: p),
         )
 
-    bent = sf.solve(state(1), tol=1e-2)
+    bent = sf.solve(state(1), tol=5e-2)
     assert bent.outcome.kind == "contradicting data"
     assert "together with its slope" in bent.outcome.advice
-    assert sf.solve(state(2), tol=1e-2).converged
+    assert sf.solve(state(2), tol=5e-2).converged
 
 
 @pytest.mark.parametrize("left", [0.3, -2.0])

@@ -58,6 +58,11 @@ class Line:
         return np.asarray(every.reshape(3, len(self.points), -1))
 
     @cached_property
+    def ends(self) -> FloatArray:
+        """The functions and two derivatives at both ends, (3, 2, size)."""
+        return self.functions.table(np.array([0.0, 1.0]), 2)
+
+    @cached_property
     def projection(self) -> FloatArray:
         """From values at the points to weights, least squares in xi, (size, n)."""
         root = np.sqrt(self.weights)

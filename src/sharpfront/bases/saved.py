@@ -13,6 +13,7 @@ from sharpfront.bases.corner_functions import SharedFunctions, restored
 from sharpfront.bases.edge_functions import restored_edge
 from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.bases.lattice import Sides
+from sharpfront.bases.layer_functions import LAYER, restored_layer
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import restored_vertex
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Shell, Strip
@@ -95,4 +96,6 @@ def _restored_in_space(state: FloatArray) -> SharedFunctions:
     boxes = np.isnan(state[:, 0])
     if boxes.any():
         return HeldFunctions(_restored_in_space(state[~boxes]), state[boxes, 1:7].reshape(-1, 2, 3))
+    if state[0, 0] == LAYER:
+        return restored_layer(state)
     return restored_vertex(state) if state[0, 0] < 0 else restored_edge(state)

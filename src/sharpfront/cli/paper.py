@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.terminal import FAILED, console, folder_to_fill
+from sharpfront.cli.terminal import FAILED, console, folder_to_fill, progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sharpfront.paper import Plan, Results
+    from sharpfront.paper import Plan, Results, Task
 
 # Wide enough for Table 1.
 _REPORT_WIDTH = 144
@@ -48,29 +48,20 @@ def paper(
 
 
 def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from sharpfront.paper import execute, write_all
     from sharpfront.show import HtmlPage
 
-    screen = console(stderr=True)
-    shown = screen.is_terminal and not quiet
-    columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=screen, disable=not shown) as progress:
-        bar = progress.add_task("starting", total=len(plan.tasks()))
-        advance = _advance(progress.update, bar)
-        results = execute(
-            plan, jobs, lambda task: advance(f"{task.group}: {task.case.label}, seed {task.seed}")
-        )
-        bar = progress.add_task("writing", total=None)
-        advance = _advance(progress.update, bar)
+    done = itertools.count(1)
+    with progress("starting", quiet=quiet, total=len(plan.tasks())) as say:
+
+        def tell(task: Task) -> None:
+            say(f"{task.group}: {task.case.label}, seed {task.seed}", next(done))
+
+        results = execute(plan, jobs, tell)
+        say("writing")
         page = HtmlPage("GMM-PIELM: what reproduces and what does not")
-        write_all(results, out, page, lambda path: advance(f"wrote {path.name}"))
+        write_all(results, out, page, lambda path: say(f"wrote {path.name}"))
     return results
-
-
-def _advance(update: Callable[..., object], bar: object) -> Callable[[str], None]:
-    return lambda words: (update(bar, advance=1, description=words), None)[1]
 
 
 def _summarise(results: Results, out: Path) -> None:

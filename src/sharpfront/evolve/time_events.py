@@ -112,6 +112,13 @@ class Agenda:
             return left if whole else stride * left
         return 0.5 * left if dt > 0.5 * left else dt
 
+    def unseen(
+        self, start: float, stop: float, points: Callable[[float], FloatArray]
+    ) -> list[FloatArray]:
+        """Return where something stands out between two moments that points then do not see."""
+        within = [e for e in self.events if start <= e.t <= stop]
+        return [e.place for e in within if not e.seen_from(points(e.t))]
+
     def settled(self, t: float, end: float) -> float:
         """Return a moment; that of a stop or of the end where it differs by rounding only."""
         near = min((*self.stops.tolist(), end), key=lambda stop: abs(stop - t))

@@ -246,10 +246,9 @@ def _bent(model: Model, found: Ended, seen: Spread, variance: float) -> tuple[fl
         solution = model.solved(z, found.tol, near)
         if solution is None or not solution.converged:
             return (np.inf,)
-        predicted = np.concatenate([o.predicted(solution.approximation) for o in model.observed])
-        residual = (predicted - model.data) / model.sigma
-        extra = sum(((z[i] - mean) / sd) ** 2 for i, mean, sd in model.priors)
-        rises.append((float(residual @ residual) + extra - found.chi2) / (1.96**2 * variance))
+        residual, extra, _ = model.residuals(z, solution)
+        chi2 = float(residual @ residual + extra @ extra)
+        rises.append((chi2 - found.chi2) / (1.96**2 * variance))
     return tuple(rises)
 
 

@@ -136,7 +136,7 @@ class Model:
         if sides is None:
             point = self._point(z, solution, self.rates(solution))
             return point.chi2, point.jacobian.T @ point.residual
-        residual, extra, rows = self._residual(z, solution)
+        residual, extra, rows = self.residuals(z, solution)
         factors, start = residual / self.sigma, 0
         total: dict[str, FloatArray] = {}
         for o in self.observed:
@@ -202,7 +202,7 @@ class Model:
 
     def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Approximation]) -> Point:
         own, slopes = solution.approximation, self.slopes(z)
-        residual, extra, rows = self._residual(z, solution)
+        residual, extra, rows = self.residuals(z, solution)
         columns = [
             np.concatenate([o.rates(own, v) for o in self.observed]) * slope / self.sigma
             for v, slope in zip(rates, slopes, strict=True)
@@ -210,7 +210,7 @@ class Model:
         jacobian = np.vstack([np.stack(columns, axis=1), rows])
         return Point(z, solution, np.concatenate([residual, extra]), jacobian, tuple(rates))
 
-    def _residual(
+    def residuals(
         self, z: FloatArray, solution: Solution
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return residuals of data (n,) and of priors (m,), and the derivative of these (m, p)."""

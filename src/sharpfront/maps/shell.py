@@ -128,7 +128,12 @@ class Shell:
         out = at[nearest]
         far = gap > apart + ROOM * self.depth
         out[far] = -1.0 - self.size
-        here = np.flatnonzero(~far)
+        out[~far] = self.found(points[~far], out[~far])
+        return out
+
+    def found(self, points: FloatArray, near: FloatArray) -> FloatArray:
+        """Return the positions of points by Newton's method from positions near them, (m, 3)."""
+        out, here = near.copy(), np.arange(len(points))
         most = np.array([0.1 * self.lengths[0], 0.1 * self.lengths[1], self.depth])
         for _ in range(STEPS):
             if not len(here):

@@ -122,7 +122,9 @@ def default_jobs() -> int:
     return min(2, os.cpu_count() or 1)
 
 
-def execute(plan: Plan, jobs: int = 1, on_done: Callable[[Task], None] | None = None) -> Results:
+def execute(
+    plan: Plan, jobs: int = 1, on_done: Callable[[Task], None] = lambda task: None
+) -> Results:
     """Do all runs of a plan in some processes, on which the results do not depend."""
     tasks = plan.tasks()
     performed = _in_turn(tasks, on_done) if jobs == 1 else _spread(tasks, jobs, on_done)
@@ -140,32 +142,23 @@ def execute(plan: Plan, jobs: int = 1, on_done: Callable[[Task], None] | None = 
     )
 
 
-def _in_turn(tasks: Sequence[Task], on_done: Callable[[Task], None] | None) -> list[Done]:
+def _in_turn(tasks: Sequence[Task], on_done: Callable[[Task], None]) -> list[Done]:
     performed = []
     for task in tasks:
         performed.append(perform(task))
-        if on_done:
-            on_done(task)
+        on_done(task)
     return performed
 
 
-def _spread(tasks: Sequence[Task], jobs: int, on_done: Callable[[Task], None] | None) -> list[Done]:
+def _spread(tasks: Sequence[Task], jobs: int, on_done: Callable[[Task], None]) -> list[Done]:
     # A fresh interpreter for each worker: forking a process with BLAS threads is not safe.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, context, initializer=_ignore_interrupt)
-    with _memory_kept():
-        return _collected(pool, tasks, on_done)
-
-
-def _collected(
-    pool: ProcessPoolExecutor, tasks: Sequence[Task], on_done: Callable[[Task], None] | None
-) -> list[Done]:
     try:
-        with _interrupts_held():
+        with _memory_kept(), _interrupts_held():
             futures = {pool.submit(perform, task): task for task in tasks}
         for future in as_completed(futures):
-            if on_done:
-                on_done(futures[future])
+            on_done(futures[future])
         return [_result(future, task) for future, task in futures.items()]
     finally:
         # After an interrupt: drop what has not begun; what has begun takes a second or two.

@@ -87,7 +87,7 @@ class Draft:
 
     def _domain(self, names: Names, folder: Path | None) -> Shape | None:
         if self.file.domain is None:
-            if not any(m.path[:1] == ("domain",) for m in self.book.mistakes):
+            if not self.book.has_in("domain"):
                 words = "A problem needs a [domain], for example interval = [0, 1]."
                 self.book.note(("domain",), words)
             return None
@@ -115,8 +115,7 @@ class Draft:
         if one is not None and several is not None:
             words = "Give either equation or equations, not both."
             self.book.note(("equations",), words, "equations")
-        wrong = any(m.path[:1] in (("equation",), ("equations",)) for m in self.book.mistakes)
-        if not found and not wrong:
+        if not found and not self.book.has_in("equation", "equations"):
             words = 'The file has no equation. Write for example equation = "-u_xx = 1".'
             self.book.note(("equation",), words)
         return found
@@ -186,8 +185,8 @@ class Draft:
 
     def _require_any(self) -> None:
         conditions = self.file.conditions
-        wrong = any(m.path[:1] == ("conditions",) for m in self.book.mistakes)
-        if self.domain is None or wrong or conditions.at or conditions.integral:
+        stated = conditions.at or conditions.integral
+        if self.domain is None or self.book.has_in("conditions") or stated:
             return
         words = (
             "No condition is given. State one for boundary, or for parts of it "
@@ -252,8 +251,7 @@ class Draft:
                 self.book.note(("initial",), words)
             return {}
         if given is None:
-            wrong = any(m.path[:1] == ("initial",) for m in self.book.mistakes)
-            if needed and not wrong:
+            if needed and not self.book.has_in("initial"):
                 words = f"A problem in time needs [initial]: {', '.join(needed)} at the start."
                 self.book.note(("time",), words)
             return {}

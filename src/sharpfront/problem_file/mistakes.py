@@ -130,6 +130,10 @@ class Book:
         line, column = self._found(self.spans[known], text)
         self.mistakes.append(Mistake(path, message, text if column else "", line, column, True))
 
+    def has_in(self, *sections: str) -> bool:
+        """Tell whether there is a mistake in a section."""
+        return any(m.path[:1] == (section,) for m in self.mistakes for section in sections)
+
     def _nearest(self, path: KeyPath) -> KeyPath | None:
         """Return the longest beginning of a path that is in the file.
 

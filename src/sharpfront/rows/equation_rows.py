@@ -73,10 +73,28 @@ class EquationRows:
         return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
-        known: dict[Patch, Reduced] = {}
-        for alike in kinds_of(patches):
+        layered = [p for p in patches if p.chart is None and len(self.measure.in_layers(p))]
+        work = sum(4.0 * patch.size**3 for patch in layered)
+        known = dict(zip(layered, mapped(self._in_layer, layered, work), strict=True))
+        for alike in kinds_of([patch for patch in patches if patch not in known]):
             known |= zip(alike, self._of_kind(alike), strict=True)
         return [known[patch] for patch in patches]
+
+    def _in_layer(self, patch: Patch) -> Reduced:
+        """Return the rows of a box in which a layer has functions: there are points in it too."""
+        measure = self.measure
+        own = RowPoints([patch]).every
+        points = np.concatenate([own, measure.in_layers(patch)])
+        (equation,) = measure.problem.forms
+        form = form_at(equation, measure.problem.coordinates, points)
+        size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+        factor = lightest([patch], measure.order) * measure.weight(patch)
+        scale = factor / np.maximum(size, TINY) / math.sqrt(len(points))
+        matrix = scattered_matrix(form, scale, patch, points, measure.unknowns)
+        load = measure.load(points)[0] * scale
+        shared = measure.of_functions(form, points, scale, patch)
+        both = measure.probed(form.rhs * scale, load, points, shared)
+        return Reduced.of(matrix, both, measure.shared)
 
     def _of_kind(self, patches: Sequence[Patch]) -> list[Reduced]:
         """Return the rows of patches of one kind."""

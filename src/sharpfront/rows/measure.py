@@ -18,6 +18,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count, tabulated
 from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.bases.joint import Ints
+from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
@@ -211,6 +212,23 @@ class Measure:
             ]
             self._held[patch] = np.repeat(local, [f.size for f in self.functions])
         return self._held[patch]
+
+    def in_layers(self, patch: Patch) -> FloatArray:
+        """Return points of a patch in layers that have functions: rows see these there, (m, d)."""
+        if not len(self._in_layers):
+            return self._in_layers
+        inside = np.all((self._in_layers >= patch.low) & (self._in_layers <= patch.high), axis=1)
+        return np.asarray(self._in_layers[inside])
+
+    @property
+    def layered(self) -> bool:
+        """Whether some functions are those of layers."""
+        return any(isinstance(f, LayerFunctions) for f in self.functions)
+
+    @cached_property
+    def _in_layers(self) -> FloatArray:
+        found = [f.row_points for f in self.functions if isinstance(f, LayerFunctions)]
+        return np.concatenate(found) if found else np.zeros((0, self.problem.domain.dimension))
 
     def load(self, points: FloatArray) -> FloatArray:
         """Return the smooth probe at points, one source for each equation, (equations, m)."""

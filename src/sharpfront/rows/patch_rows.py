@@ -36,7 +36,7 @@ class PatchRows:
         self, problem: Problem, seed: int = 0, functions: tuple[SharedFunctions, ...] = ()
     ) -> None:
         self.problem, self.unknowns = problem, problem.unknowns
-        self.functions = functions  # of all patches together
+        self.functions, self.seed = functions, seed  # of all patches together
         self.measure = Measure(problem, seed, functions)
         self.rough, self.order = self.measure.rough, self.measure.order
         self.interfaces = Interfaces(problem, self.rough)
@@ -66,6 +66,10 @@ class PatchRows:
                 return system
         self._systems = [*self._systems[-1:], (patches, made())]
         return self._systems[-1][1]
+
+    def with_functions(self, functions: tuple[SharedFunctions, ...]) -> PatchRows:
+        """Return the rows with other functions of all patches together."""
+        return PatchRows(self.problem, self.seed, functions)
 
     @property
     def is_simple(self) -> bool:

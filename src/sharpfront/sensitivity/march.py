@@ -30,6 +30,7 @@ from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem.family import Forcing
 from sharpfront.sensitivity.differences import inherited, of_its_own
+from sharpfront.sensitivity.steady import largest
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
@@ -85,11 +86,11 @@ def checked_march(
     """
     own = _coefficients(solution, known) if known else _run(solution, forcings, more=0)
     other = _run(solution, forcings, more=1)
-    largest = _size(solution)
+    most = largest(solution, solution.domain.sample(400, "quasi"))
     out = []
     for i, parameter in enumerate(relative):
         size, apart = _compared(solution, own, other, i)
-        share = inherited(solution.error_estimate * max(1.0, largest), largest, size, parameter)
+        share = inherited(solution.error_estimate * max(1.0, most), most, size, parameter)
         found = _approximation(solution, own, i)
         out.append(_checked(solution, found, size, apart + share, tol))
     return out
@@ -140,12 +141,6 @@ def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
         local = other.at(moment * slab.dt).local(level)
         found.append(np.einsum("ql,lkn->nqk", other.tables.table(s, 0), local))
     return np.stack(found)
-
-
-def _size(solution: Solution) -> float:
-    points = solution.domain.sample(400, "quasi")
-    sizes = [np.abs(solution.approximation.values(u, points, (0, 0))) for u in solution.unknowns]
-    return float(np.max(sizes))
 
 
 def _approximation(solution: Solution, found: Sequence[FloatArray], which: int) -> Approximation:

@@ -124,7 +124,7 @@ def test_shells_know_how_layers_decay_where_they_do_so_everywhere_alike(steeper,
 
 def test_shells_around_a_hole_leave_the_rest_of_a_box_to_boxes():
     problem = hollowed(sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Ball((0.1, 0.2, 0), 0.4))
-    cells = Patches().start(problem, 1e-2, 0).cells
+    cells = Patches().start(problem, 1e-2, 0, layered=False).cells
     assert sum(isinstance(c.patch.chart, Shell) for c in cells) == 24
     boxes = [c.patch for c in cells if c.patch.chart is None]
     ends = np.array([[p.low, p.high] for p in boxes])
@@ -161,7 +161,7 @@ def layer(width):
 def test_a_smooth_solution_goes_on_from_shells_to_the_box_inside():
     problem, smooth = layer(1e-2)
     adaptor = Patches()
-    state = adaptor.start(problem, 1e-3, 0)
+    state = adaptor.start(problem, 1e-3, 0, layered=False)
     charted = [c.patch.chart for c in state.cells if c.patch.chart is not None]
     assert len(charted) == 24
     patches = tuple(c.patch for c in state.cells)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,12 +20,12 @@ from sharpfront.adapt.patchwork.certify import MEANING, Certifier
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.faded import holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import grown_layers, layer_tails, richer_layers
 from sharpfront.adapt.patchwork.near import carried
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
-    ended,
     is_moving,
     longest_tail,
     noted,
@@ -37,6 +37,7 @@ from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.verdicts import (
     contradicted,
+    ended,
     given_up,
     trusted,
     unseen,
@@ -54,12 +55,13 @@ from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
-from sharpfront.place.patches.settings import SETTINGS, PatchSettings
-from sharpfront.place.patches.start import cut_along_edges, first_cells
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
+from sharpfront.place.strips.layered import layers_along
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
@@ -82,9 +84,6 @@ PATIENCE = 3
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
 FEWEST = 6
-# Where sources alone take more functions than allowed, first patches are those of a looser
-# tolerance, down to this one.
-LOOSEST = 0.1
 # Where cells for the softest mode are too many, its weights are left so many times longer.
 LOOSER = (1.0, 10.0, 100.0)
 
@@ -104,8 +103,8 @@ class Patches:
     max_kernels: int = 60_000
     leastsquares: Tree = field(default_factory=Tree)
 
-    def start(self, problem: Problem, tol: float, seed: int) -> PatchState:
-        """Return the state before the first solve."""
+    def start(self, problem: Problem, tol: float, seed: int, layered: bool = True) -> PatchState:
+        """Return the state before the first solve, with functions of layers or with shells."""
         Budget(self.max_kernels)
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
@@ -122,12 +121,14 @@ class Patches:
         if tiling is plain:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)
-        tiling = collared(problem, tiling, SETTINGS, tol)
+        layers = layers_along(problem, tiling, SETTINGS, tol) if layered else ()
+        if not layers:
+            tiling = collared(problem, tiling, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
         cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks)
-        for settings, asked in _poorer(first, tol):
+        for settings, asked in poorer(first, tol, FEWEST):
             if functions_of(cells) <= most:
                 break
             cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
@@ -136,7 +137,7 @@ class Patches:
         )
         refuse_gaps(problem.domain, [cell.patch for cell in cells])
         corners = Wedges(problem, tiling, tol)
-        rows = PatchRows(problem, seed, corners.at_first)
+        rows = PatchRows(problem, seed, (*corners.at_first, *layers))
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
@@ -161,6 +162,7 @@ class Patches:
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
+        short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
             certificate = carried(state, tails, self.leastsquares)
@@ -215,12 +217,14 @@ class Patches:
             return replace(state, finished=told)
         # Of plates cuts find less than functions do: 6e-7 was left with them of a sector under
         # tension, 0.15 with 6000 functions without.
-        tried = state.rows.functions and state.rows.is_simple
+        tried = state.fitted and state.rows.is_simple
         # Where estimates rise with them they are no help either: with a source infinite on a side
         # functions of its corners ended far from it, and without them it takes 2200 functions.
         worse = state.idle >= PATIENCE - 1 or found.certificate.moved
         if tried and worse and not state.final:
             return state.beyond_functions(assessment.tails)
+        if state.layers and (state.final or state.idle >= PATIENCE):
+            return self._with_shells(state)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return given_up(state, self._allowance(state))
         certificate = assessment.certificate
@@ -235,7 +239,8 @@ class Patches:
             return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
-        if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):
+        counted = _counted(state, assessment.tails, assessment.mode, state.aim)
+        if not state.idle and np.any(counted.tail > state.aim):
             # What the weights to come add up to was small enough, the last weights were not yet.
             return self._next(state, assessment, state.aim)
         lower = SETTINGS.lowered * tol / assessment.reached
@@ -265,21 +270,38 @@ class Patches:
         approximation, tails = assessment.approximation, assessment.tails
         if state.lacks_functions(assessment, aim):
             return state.with_functions
-        jumps = state.jumps.with_more(state.cells, tails, aim)
+        least = max(aim, tolerance_of(state, approximation))
+        jumps = state.jumps.with_more(state.cells, tails, least)
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)
-        cells = self._cells_for(state, tails, assessment.mode, aim)
+        layers = grown_layers(approximation, scales_of(approximation, state), aim)
+        if layers is None:
+            return self._with_shells(state)
+        grew, short = layers != state.layers, not np.any(tails.tail > aim)
+        cells = self._cells_for(state, tails, assessment.mode, aim, grew)
+        if state.layers and (grew or short):
+            functions = (*state.fitted, *layers)
+            functions = functions if grew else richer_layers(functions)
+            state = replace(state, rows=state.rows.with_functions(functions))
         return self._within(state, cells, aim, assessment.certificate is not None)
 
+    def _with_shells(self, state: PatchState) -> PatchState:
+        """Return a start with shells where layers have functions that did not do."""
+        fresh = self.start(state.problem, state.tol, state.seed, layered=False)
+        return replace(fresh, best=state.best, tried=state.tried)
+
     def _cells_for(
-        self, state: PatchState, tails: Tails, mode: SoftMode | None, aim: float
+        self, state: PatchState, tails: Tails, mode: SoftMode | None, aim: float, grew: bool
     ) -> list[Cell]:
-        """Return finer or richer cells, for less of the softest mode if else they are too many."""
+        """Return finer or richer cells, for less of the softest mode if else they are too many.
+
+        They need not be richer where layers have more functions.
+        """
         cells: list[Cell] = []
         for looser in LOOSER if state.soft and mode else (1.0,):
             cells, changed = self.finer(state, _counted(state, tails, mode, aim / looser), aim)
-            cells = cells if changed else richer(cells)
+            cells = cells if changed or grew else richer(cells)
             if not self._too_many(state, cells):
                 break
         return cells
@@ -299,11 +321,10 @@ class Patches:
 
     def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells where tails are longer than an aim, and whether there are any."""
-        limits = self._limits(state)
-        periods = state.tiling.periods
+        limits, periods = self._limits(state), state.tiling.periods
         disturbed = SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03)
-        around = (periods, state.corners, state.depths)
-        return refined(state.cells, tails, aim, disturbed, limits, *around)
+        corners, depths = state.corners, state.depths
+        return refined(state.cells, tails, aim, disturbed, limits, periods, corners, depths)
 
     def _allowance(self, state: PatchState) -> Allowance:
         """Return what a solution that is given up was allowed."""
@@ -320,21 +341,10 @@ class Patches:
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
-        if any(is_shortest(c.patch) for c in cells):
-            return True
-        return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        many = functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        return many or any(is_shortest(c.patch) for c in cells)
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
     """Return the tails that decide: the solution's, and the softest mode's if that matters."""
     return mode.added(tails, aim) if state.soft and mode is not None and mode.grows else tails
-
-
-def _poorer(settings: PatchSettings, tol: float) -> Iterator[tuple[PatchSettings, float]]:
-    """Yield settings with ever fewer functions to begin with, then ever looser tolerances."""
-    while settings.functions(tol) > FEWEST:
-        settings = replace(settings, base=settings.base - 1)
-        yield settings, tol
-    while tol < LOOSEST:
-        tol = 10.0 * tol
-        yield replace(settings, base=settings.base + FEWEST - settings.functions(tol)), tol

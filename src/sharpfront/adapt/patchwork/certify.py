@@ -24,13 +24,16 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.compared import (
+    Change,
     compared_away,
     compared_points,
     compared_values,
+    finite,
     sizes_of,
 )
 from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import changes_in_layers, richer_layers, split_layers
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.vertices import (
     SMALLER,
@@ -118,31 +121,6 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class _Change:
-    """How far other solutions are from one, relative to the size of each unknown."""
-
-    own: Approximation
-    unknowns: Sequence[str]
-    scales: Sequence[float]
-
-    def values(self, solution: Approximation, points: FloatArray) -> list[FloatArray]:
-        """Return a solution's unknowns at points."""
-        zero = (0,) * points.shape[1]
-        return [solution.values(u, points, zero) for u in self.unknowns]
-
-    def __call__(self, other: Approximation, points: FloatArray) -> float:
-        """Return the largest change at points."""
-        pairs = zip(self.values(self.own, points), self.values(other, points), strict=True)
-        gaps = [np.abs(a - b).max() / s for (a, b), s in zip(pairs, self.scales, strict=True)]
-        return _finite(max(gaps))
-
-    def variation(self, points: FloatArray) -> float:
-        """Return by how much the solution itself varies over points."""
-        own = self.values(self.own, points)
-        return _finite(max(np.ptp(v) / s for v, s in zip(own, self.scales, strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
 class Certifier:
     """Takes the looks."""
 
@@ -173,10 +151,15 @@ class Certifier:
             grown = self._grown(telling, max(grown, self._noise(probe, away)), away)
         richer_own, reweighed = compared_values(more), compared_values(other)
         steps = [np.abs(own - richer_own), np.abs(richer_own - reweighed)]
-        change, norm = (_largest(gaps[:, away], scales) for gaps in steps)
+        change, norm = (
+            max(_largest(gaps[:, away], scales), within)
+            for gaps, within in zip(
+                steps, changes_in_layers((approximation, more, other), scales), strict=True
+            )
+        )
         cut = 0.0
         if norm > NEGLIGIBLE * tol:
-            cut = self._at_vertices(cells, _Change(approximation, self.rows.unknowns, scales))
+            cut = self._at_vertices(cells, Change(approximation, self.rows.unknowns, scales))
         against = self._contradiction([c.patch for c in cells], finer, scales, tol)
         beside = 0.0
         if not away.all():
@@ -188,7 +171,9 @@ class Certifier:
         either = np.where(away, np.max([(gaps / sizes).max(axis=0) for gaps in steps], axis=0), 0.0)
         changes = either.reshape(len(cells), -1).max(axis=1)
         corners = CornerChanges.of(cells, changes, tails, self.tiling.corners, tol)
-        fitted = bool(self.rows.functions) and self.rows.problem.domain.dimension == 3
+        fitted = (
+            bool(split_layers(self.rows.functions)[0]) and self.rows.problem.domain.dimension == 3
+        )
         return Certificate(*looks, corners, blind=self._blind, fitted=fitted)
 
     @property
@@ -224,7 +209,7 @@ class Certifier:
         found = after / lightest(finer, self.rows.order) / max(scales)
         return max(1.0, found) if excess and found > NEGLIGIBLE * tol else found
 
-    def _at_vertices(self, cells: Sequence[Cell], change: _Change) -> float:
+    def _at_vertices(self, cells: Sequence[Cell], change: Change) -> float:
         """Return what patches cut towards the points where interfaces end or cross change."""
         closer = self.closer(cells)
         if not closer:
@@ -261,7 +246,7 @@ class Certifier:
         return cut_towards(cells, cuts, self.tiling.periods)
 
     def _noise(self, probe: Approximation, away: Flags) -> float:
-        return _finite(noise_in(probe, self.rows, away))
+        return finite(noise_in(probe, self.rows, away))
 
     def _telling(self, patches: Sequence[Patch], grown: float) -> list[Patch]:
         """Return patches with functions that would tell a resonance; none where these would.
@@ -288,14 +273,23 @@ class Certifier:
             grown = max(grown, self._noise(self._solved(patches, 1.0)[1], away))
         return grown
 
+    @cached_property
+    def _richer_rows(self) -> PatchRows:
+        """The rows with more functions of layers, if there are any."""
+        functions = richer_layers(self.rows.functions)
+        return (
+            self.rows if functions == self.rows.functions else self.rows.with_functions(functions)
+        )
+
     def _solved(
         self, patches: Sequence[Patch], heavier: float
     ) -> tuple[Approximation, Approximation]:
         """Return the solution on patches, and the answer to the probe."""
-        system = patch_system(self.rows, self.tiling, patches, heavier)
+        rows = self._richer_rows
+        system = patch_system(rows, self.tiling, patches, heavier)
         _, found = self.method.factor(system)
         weights = system.weights(found)
-        basis = PatchworkBasis(tuple(patches), shared=self.rows.functions)
+        basis = PatchworkBasis(tuple(patches), shared=rows.functions)
         bases = dict.fromkeys(self.rows.unknowns, basis)
         coordinates = self.rows.problem.coordinates
         own, probe = (
@@ -322,19 +316,4 @@ def noise_in(probe: Approximation, rows: PatchRows, away: Flags | None = None) -
 
 def _largest(gaps: FloatArray, scales: Sequence[float]) -> float:
     """Return the largest gap of any unknown, (unknowns, m), in units of its scale."""
-    return _finite(float((gaps.max(axis=1, initial=0.0) / scales).max()))
-
-
-def distance(
-    one: Approximation, other: Approximation, scales: Sequence[float], jumps: Jumps
-) -> float:
-    """Return how far apart two solutions are on the patches of the first, away from jumps."""
-    basis = next(iter(one.bases.values()))
-    assert isinstance(basis, PatchworkBasis)
-    points = compared_points(basis.patches)
-    change = _Change(one, list(one.bases), scales)
-    return change(other, points[jumps.away(points)])
-
-
-def _finite(value: float) -> float:
-    return float(value) if np.isfinite(value) else float("inf")
+    return finite(float((gaps.max(axis=1, initial=0.0) / scales).max()))

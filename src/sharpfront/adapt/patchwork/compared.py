@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,3 +48,44 @@ def compared_points(patches: Sequence[Patch]) -> FloatArray:
     """Return points of every patch at which solutions are compared, (m, d)."""
     z = np.array(COMPARED)
     return np.concatenate([patch.spread(z) for patch in patches])
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How far other solutions are from one, relative to the size of each unknown."""
+
+    own: Approximation
+    unknowns: Sequence[str]
+    scales: Sequence[float]
+
+    def values(self, solution: Approximation, points: FloatArray) -> list[FloatArray]:
+        """Return a solution's unknowns at points."""
+        zero = (0,) * points.shape[1]
+        return [solution.values(u, points, zero) for u in self.unknowns]
+
+    def __call__(self, other: Approximation, points: FloatArray) -> float:
+        """Return the largest change at points."""
+        pairs = zip(self.values(self.own, points), self.values(other, points), strict=True)
+        gaps = [np.abs(a - b).max() / s for (a, b), s in zip(pairs, self.scales, strict=True)]
+        return finite(max(gaps))
+
+    def variation(self, points: FloatArray) -> float:
+        """Return by how much the solution itself varies over points."""
+        own = self.values(self.own, points)
+        return finite(max(np.ptp(v) / s for v, s in zip(own, self.scales, strict=True)))
+
+
+def distance(
+    one: Approximation, other: Approximation, scales: Sequence[float], jumps: Jumps
+) -> float:
+    """Return how far apart two solutions are on the patches of the first, away from jumps."""
+    basis = next(iter(one.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    points = compared_points(basis.patches)
+    change = Change(one, list(one.bases), scales)
+    return change(other, points[jumps.away(points)])
+
+
+def finite(value: float) -> float:
+    """Return a number, infinity where it is none."""
+    return float(value) if np.isfinite(value) else float("inf")

@@ -25,12 +25,13 @@ REACH = 2.5
 def neighbour_of(state: PatchState, problem: Problem) -> Neighbour | None:
     """Return whose patches a solve left, if another problem is so near that they pay for it.
 
-    They do not where functions of corners take the place of patches for one of the two.
+    They do not where functions of corners take the place of patches for one of the two, nor where
+    functions of layers have a width of their own.
     """
     found, best = state.near, state.best
     if found is None and best is not None and best.certificate is not None:
         found = Neighbour(state.problem, best.certificate, best.tails)
-    if found is None or not same_but_numbers(found.problem, problem, REACH):
+    if found is None or state.layers or not same_but_numbers(found.problem, problem, REACH):
         return None
     if problem.domain.dimension == 2 and len(problem.unknowns) == 1 and state.rows.order > 1:
         pair = (replace(state.wedges, problem=each) for each in (found.problem, problem))

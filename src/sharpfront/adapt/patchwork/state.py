@@ -7,15 +7,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.certify import Certificate, distance
-from sharpfront.adapt.patchwork.compared import compared_away, compared_values, sizes_of
-from sharpfront.adapt.patchwork.faded import cut_at_faded, holding_faded
+from sharpfront.adapt.patchwork.certify import Certificate
+from sharpfront.adapt.patchwork.compared import (
+    compared_away,
+    compared_values,
+    distance,
+    sizes_of,
+)
+from sharpfront.adapt.patchwork.faded import cut_at_functions, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layers import split_layers
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import count
+from sharpfront.bases.corner_functions import SharedFunctions, count
+from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.cuts import Cell, Depths, at_corners
@@ -41,22 +48,6 @@ APART = 2.0
 MOVING = 10.0
 # And no more than so many of them in a row are not.
 MOVES = 4
-_JUMPS = (
-    "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
-    "meet there agree, or lead one value to the other over a short stretch."
-)
-_SLOPES = (
-    "The solution or its slopes jump there, and what counts like a slope, such as a pressure, is "
-    "unbounded: no number of patches resolves that. Let values and slopes of the data that meet "
-    "there agree with each other and with the equations of first order: a lid comes to rest at its "
-    "ends together with its slope."
-)
-_LATE = (
-    "Data that meet there disagree, or bend and are carried into the domain as they are, or an "
-    "unknown such as a pressure is unbounded, as it is at corners that point inwards: no number of "
-    "patches resolves that. Let data agree and bend less, round the corner off, or use the "
-    "solution farther away only."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,42 +137,54 @@ class PatchState:
         functions = wedges.at_first if self.rows.functions else ()
         return replace(self, wedges=wedges, rows=PatchRows(self.problem, self.seed, functions))
 
+    @property
+    def layers(self) -> tuple[LayerFunctions, ...]:
+        """The functions of layers."""
+        return split_layers(self.rows.functions)[1]
+
+    @property
+    def fitted(self) -> tuple[SharedFunctions, ...]:
+        """The functions of corners, edges and vertices."""
+        return split_layers(self.rows.functions)[0]
+
     def lacks_functions(self, assessment: PatchAssessment, aim: float) -> bool:
         """Tell whether functions of corners are to be tried: an estimate or weights ask for them.
 
         Not before a solution was found wanting without: most are smooth at right angles. In space
         those of edges through the whole domain may be there already.
         """
-        if self.rows.functions and self.problem.domain.dimension < 3:
+        if self.fitted and self.problem.domain.dimension < 3:
             return False
         slow = self.wedges.asked(self.cells, assessment.tails, aim)
         # Where there are some already, the second solve that is not enough asks for the others.
-        again = bool(self.rows.functions) and len(self.tried) > 1
+        again = bool(self.fitted) and len(self.tried) > 1
         asked = slow or again or assessment.certificate is not None
-        return asked and count(self.wedges.later) > count(self.rows.functions)
+        return asked and count(self.wedges.later) > count(self.fitted)
 
     @property
     def with_functions(self) -> PatchState:
         """The state with functions of corners."""
         functions = self.wedges.functions
-        rows = PatchRows(self.problem, self.seed, functions)
+        rows = self.rows.with_functions((*functions, *self.layers))
         return replace(self, rows=rows, cells=holding_faded(self.cells, functions, self.tol))
 
     def beyond_functions(self, tails: Tails) -> PatchState:
         """Return the state where estimates do not fall with them.
 
-        Where they fade patches are cut once for what they leave; else there are none for good.
+        Patches are cut once for what they leave; after that there are none for good.
         """
         longest = tails.tail.max(axis=1).tolist()
-        if cells := cut_at_faded(self.cells, self.rows.functions, longest):
+        if cells := cut_at_functions(self.cells, self.rows.functions, longest):
             return replace(self, cells=tuple(balanced(cells, self.tiling.periods)), idle=0)
         return self.without_functions
 
     @property
     def without_functions(self) -> PatchState:
         """The state without them for good."""
-        rows, wedges = PatchRows(self.problem, self.seed, ()), replace(self.wedges, wanted=False)
-        return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
+        rows, wedges = self.rows.with_functions(self.layers), replace(self.wedges, wanted=False)
+        # Tails with functions say nothing of how those without fall.
+        cells = tuple(replace(cell, tail=np.inf, promise=np.inf) for cell in self.cells)
+        return replace(self, rows=rows, wedges=wedges, cells=cells, aim=self.tol, idle=0)
 
     @property
     def mixture(self) -> Mixture | None:
@@ -250,30 +253,6 @@ def _shared(approximation: Approximation) -> int:
     return count(basis.shared)
 
 
-def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
-    """Return the end, with what is known about the answer."""
-    found = state.answer.certificate
-    assert found is not None
-    detail = words_of(state.answer)
-    if kind is OutcomeKind.NEAR_SINGULAR:
-        detail += f" Noise of size one in its data grows to {found.amplification:.0e}."
-    elif state.jumps.places:
-        stated, value = state.jumps.stated, found.value
-        told = f" ({'; '.join(dict.fromkeys(stated))})" if stated else ""
-        detail += (
-            f" It does not settle at {state.jumps}{told}, however small the patches there; farther "
-            f"than {state.jumps.radius:.2g} from there the estimate is {value:.1e}."
-        )
-        if state.final and value > state.tol:
-            detail += " For less than that raise max_kernels."
-        known = len(stated) == len(state.jumps.places)
-        kind = OutcomeKind.CONTRADICTION if known else OutcomeKind.UNRESOLVED
-        advice = _SLOPES if max(state.rows.rough.values()) > 0 else _JUMPS
-        advice = _LATE if state.jumps.late else advice
-        return replace(state, finished=Outcome(kind, detail, advice))
-    return replace(state, finished=Outcome(kind, detail))
-
-
 def tolerance_of(state: PatchState, approximation: Approximation) -> float:
     """Return what an estimate has to fall below: the tolerance, or a share of a small solution.
 
@@ -326,26 +305,3 @@ def tails_in(
 def corner_flags(state: PatchState) -> list[bool]:
     """Tell which cells lie at a corner of the domain."""
     return [corner is not None for corner in at_corners(state.cells, state.corners)]
-
-
-def words_of(assessment: PatchAssessment) -> str:
-    """Return in words what was reached, and what that rests on."""
-    basis = next(iter(assessment.approximation.bases.values()))
-    assert isinstance(basis, PatchworkBasis)
-    count = len(basis.patches)
-    patches = f"{count} patches" if count > 1 else "one patch"
-    found = assessment.certificate
-    assert found is not None
-    if found.carried:
-        return (
-            f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches} of "
-            "a neighbour: that of the neighbour times how much longer the tails of weights are."
-        )
-    closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
-    held = "; its softest motion is still held back" if found.held else ""
-    moved = f"; by one with more functions it is off by {found.moved:.1e}" if found.moved else ""
-    return (
-        f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
-        f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
-        f"{found.norm:.1e}{closer if found.vertices else ''}{moved}{held}."
-    )

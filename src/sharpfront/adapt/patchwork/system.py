@@ -47,7 +47,8 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
     orderings = np.vstack([boxes.middles.T, np.log(np.prod(boxes.sides, axis=1))])
     links: list[Link] = []
     # A card makes rows with polynomials only, and all of one weight.
-    plain = not (rows.measure.climbs or any(m.decays for p in patches for m in p.maps))
+    decaying = any(m.decays for p in patches for m in p.maps) or rows.measure.layered
+    plain = not (rows.measure.climbs or decaying)
     if rows.integrals.forms:
         order = nested_dissection(orderings, pairs, sizes.astype(float)).order
         links = _chain(order, len(faces))

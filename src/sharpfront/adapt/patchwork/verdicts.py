@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sharpfront.adapt.patchwork.state import PatchState, ended, longest_tail, words_of
+from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState, longest_tail
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.patches.data import missed_in
@@ -19,6 +19,22 @@ from sharpfront.trust.unseen import unseen_data, unseen_inside
 
 # Below this an estimate that does not fall may be rounding, which its weights tell.
 FLOOR = 1e-9
+_JUMPS = (
+    "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
+    "meet there agree, or lead one value to the other over a short stretch."
+)
+_SLOPES = (
+    "The solution or its slopes jump there, and what counts like a slope, such as a pressure, is "
+    "unbounded: no number of patches resolves that. Let values and slopes of the data that meet "
+    "there agree with each other and with the equations of first order: a lid comes to rest at its "
+    "ends together with its slope."
+)
+_LATE = (
+    "Data that meet there disagree, or bend and are carried into the domain as they are, or an "
+    "unknown such as a pressure is unbounded, as it is at corners that point inwards: no number of "
+    "patches resolves that. Let data agree and bend less, round the corner off, or use the "
+    "solution farther away only."
+)
 _UNBALANCED = (
     "No function satisfies the equations and all conditions: more functions leave as much of them, "
     "{:.1e}."
@@ -28,6 +44,53 @@ _OUTFLOW = (
     "what flows in, no function satisfies both. Leave them out."
 )
 _BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
+
+
+def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
+    """Return the end, with what is known about the answer."""
+    found = state.answer.certificate
+    assert found is not None
+    detail = words_of(state.answer)
+    if kind is OutcomeKind.NEAR_SINGULAR:
+        detail += f" Noise of size one in its data grows to {found.amplification:.0e}."
+    elif state.jumps.places:
+        stated, value = state.jumps.stated, found.value
+        told = f" ({'; '.join(dict.fromkeys(stated))})" if stated else ""
+        detail += (
+            f" It does not settle at {state.jumps}{told}, however small the patches there; farther "
+            f"than {state.jumps.radius:.2g} from there the estimate is {value:.1e}."
+        )
+        if state.final and value > state.tol:
+            detail += " For less than that raise max_kernels."
+        known = len(stated) == len(state.jumps.places)
+        kind = OutcomeKind.CONTRADICTION if known else OutcomeKind.UNRESOLVED
+        advice = _SLOPES if max(state.rows.rough.values()) > 0 else _JUMPS
+        advice = _LATE if state.jumps.late else advice
+        return replace(state, finished=Outcome(kind, detail, advice))
+    return replace(state, finished=Outcome(kind, detail))
+
+
+def words_of(assessment: PatchAssessment) -> str:
+    """Return in words what was reached, and what that rests on."""
+    basis = next(iter(assessment.approximation.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    count = len(basis.patches)
+    patches = f"{count} patches" if count > 1 else "one patch"
+    found = assessment.certificate
+    assert found is not None
+    if found.carried:
+        return (
+            f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches} of "
+            "a neighbour: that of the neighbour times how much longer the tails of weights are."
+        )
+    closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
+    held = "; its softest motion is still held back" if found.held else ""
+    moved = f"; by one with more functions it is off by {found.moved:.1e}" if found.moved else ""
+    return (
+        f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
+        f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
+        f"{found.norm:.1e}{closer if found.vertices else ''}{moved}{held}."
+    )
 
 
 def unseen(state: PatchState) -> float:

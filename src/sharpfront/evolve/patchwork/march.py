@@ -234,11 +234,10 @@ def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
 
 def _unseen_events(run: PatchRun, state: PatchRunState, dt: float) -> FloatArray:
     """Return places at which something stands out during a step that no patch sees."""
-    found = [e for e in run.agenda.events if state.t <= e.t <= state.t + dt]
-    if not found:
-        return np.zeros((0, 2))
-    points = run.discrete(state.basis).inner.points
-    return np.array([e.place for e in found if not e.seen_from(points)]).reshape(-1, 2)
+    found = run.agenda.unseen(
+        state.t, state.t + dt, lambda _: run.discrete(state.basis).inner.points
+    )
+    return np.array(found).reshape(-1, 2)
 
 
 def _solved(

@@ -19,6 +19,7 @@ from scipy.linalg import lu_factor, lu_solve
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Orders, Product, line
 from sharpfront.bases.radau import (
+    STAGES,
     interpolation,
     interpolation_rate,
     stage_nodes,
@@ -80,19 +81,17 @@ class ErrorSystem:
         """Return what becomes of an error until the end of a slab, (size,)."""
         return self._stepped(galerkin, error, np.zeros(len(self.tangent.mass)))
 
-    def added(self, galerkin: Galerkin, states: FloatArray) -> FloatArray:
-        """Return the error that the residual of a slab leaves at its end, (size,)."""
-        forcing = np.zeros(len(self.tangent.mass))
-        every = zip(
-            states[1:],
-            stage_rates(states[0], states[1:], self.dt),
-            stage_nodes() * self.dt,
-            stage_weights(),
-            strict=True,
-        )
-        for state, rate, tau, weight in every:
-            forcing -= weight * galerkin.tested(state, rate, tau, self.tangent)
-        return self._stepped(galerkin, np.zeros(states.shape[1]), forcing)
+    def tested(self, galerkin: Galerkin, states: FloatArray, s: FloatArray) -> FloatArray:
+        """Return the residual of a slab, tested, at its stages and at shares s of it, (m, n)."""
+        every = np.concatenate([stage_nodes(), s])
+        now, rates = interpolation(every) @ states, interpolation_rate(every) @ states / self.dt
+        moments = zip(now, rates, every * self.dt, strict=True)
+        return np.stack([galerkin.tested(u, rate, tau, self.tangent) for u, rate, tau in moments])
+
+    def added(self, galerkin: Galerkin, tested: FloatArray) -> FloatArray:
+        """Return the error that the residual at a slab's stages leaves at its end, (size,)."""
+        forcing = -(stage_weights() @ tested[:STAGES])
+        return self._stepped(galerkin, np.zeros(galerkin.square.product.size), forcing)
 
     def _stepped(self, galerkin: Galerkin, error: FloatArray, forcing: FloatArray) -> FloatArray:
         """Return the error at the end of a slab from that at its start."""
@@ -107,15 +106,12 @@ class ErrorSystem:
         right = forcing - self.tangent.stiffness @ error
         return np.asarray(lu_solve(self.system, right, check_finite=False))
 
-    def unseen(self, galerkin: Galerkin, states: FloatArray, s: FloatArray) -> Unseen:
-        """Return what the stages of a slab do not see at shares s of it between them."""
-        every = np.concatenate([stage_nodes(), s])
-        now, rates = interpolation(every) @ states, interpolation_rate(every) @ states / self.dt
-        tested = [
-            galerkin.tested(u, rate, tau, self.tangent)
-            for u, rate, tau in zip(now, rates, every * self.dt, strict=True)
-        ]
-        forcing = -self.dt * shares(s)[:, None] * left_over(every, np.stack(tested))
+    def unseen(self, galerkin: Galerkin, tested: FloatArray, s: FloatArray) -> Unseen:
+        """Return what the stages of a slab do not see of its residual at shares s between them."""
+        if not len(s):
+            return Unseen(0.0, np.zeros(galerkin.square.product.size))
+        rest = left_over(np.concatenate([stage_nodes(), s]), tested)
+        forcing = -self.dt * shares(s)[:, None] * rest
         found = lu_solve(self.system, forcing.T, check_finite=False).T
         errors = galerkin.space.extended(found)
         on_grid = np.stack([galerkin.square.product.on_grid(e).ravel() for e in errors])

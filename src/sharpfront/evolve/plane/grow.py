@@ -127,12 +127,12 @@ def too_large(march: March, before: float, slab: Slab, aim: Aim) -> bool:
 def sees_events(slab: Slab, aim: Aim) -> bool:
     """Tell whether the points of a slab see what stands out in its time."""
     square, start = slab.galerkin.square, slab.galerkin.start
-    for event in aim.agenda.events:
-        if start <= event.t <= start + slab.dt:
-            grid = square.grid(event.t - start)
-            if not event.seen_from(grid.points[grid.inside]):
-                return False
-    return True
+
+    def points(t: float) -> FloatArray:
+        grid = square.grid(t - start)
+        return grid.points[grid.inside]
+
+    return not aim.agenda.unseen(start, start + slab.dt, points)
 
 
 def enlarged(march: March, aim: Aim) -> March | None:

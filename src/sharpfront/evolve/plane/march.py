@@ -168,7 +168,7 @@ def attempt(march: March, aim: Aim) -> Slab | float:
         return dt * min(_factor(error.unseen, aim), 0.9)
     after = replace(
         march,
-        t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
+        t=aim.agenda.settled(march.t + dt, aim.span[1]),
         dt=dt if KEPT_SLAB[0] < factor < KEPT_SLAB[1] else dt * factor,
         layout=square.layout.at(dt),
         weights=stages.states[-1],
@@ -193,6 +193,7 @@ def _length(march: March, aim: Aim) -> float:
         raise StuckError(f"slabs of time got as short as {march.dt:.1e} without being solved")
     if march.factors is not None and USED_AGAIN * length <= march.factors.dt <= length:
         length = march.factors.dt
+    # Of how much varies in a step `longest` has seen to it: only crumbs before a stop are halved.
     return 0.5 * left if length > 0.5 * left else length
 
 
@@ -256,10 +257,12 @@ def _estimated(
         space = functions_of(square.domain, square.layout, product)
     wide = Galerkin(galerkin.system, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
-    missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
+    s = between(march.t, march.t + dt, aim.span) if aim.system.hides else np.zeros(0)
+    tested = errors.tested(wide, wide_states, s)
+    missed = errors.unseen(wide, tested, s)
     rest = errors.carried(wide, march.error) + missed.weights
     rest = rest + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
-    error = rest + errors.added(wide, wide_states)
+    error = rest + errors.added(wide, tested)
     whole, left = (UNSEEN_ERROR * space.square.largest(e, dt) for e in (error, rest))
     return replace(march, errors=errors, error=error), SlabError(whole, left, missed.largest)
 

@@ -54,9 +54,9 @@ def _trace(square: Square, edge: Edge, tau: float, normals: FloatArray) -> Float
     total = np.zeros(len(edge.points))
     jets, coordinates = (edge.xi, edge.eta), [edge.points[:, axis] for axis in square.axes]
     for axis, (line, where) in enumerate(zip(square.product.lines, square.maps, strict=True)):
-        other = np.full(line.points.shape, float(np.median(coordinates[1 - axis])))
-        x = where.invert(line.points, other, tau)
-        slope = where.jet(x, other, np.full(x.shape, tau)).x
+        other = float(np.median(coordinates[1 - axis]))
+        x = square.along(axis, other, tau)
+        slope = where.jet(x, np.full(x.shape, other), np.full(x.shape, tau)).x
         steep = line.table[1]
         gram = steep.T @ ((line.weights * slope)[:, None] * steep)
         gram += _ROUNDING * np.trace(gram) / len(gram) * np.eye(len(gram))

@@ -52,6 +52,7 @@ class Square:
     product: Product  # the functions on the unit square
     _grids: dict[float, Grid] = field(default_factory=dict)
     _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
+    _along: dict[tuple[int, float, float], FloatArray] = field(default_factory=dict)
 
     @cached_property
     def box(self) -> bool:
@@ -95,14 +96,14 @@ class Square:
     def _grid(self, tau: float) -> Grid:
         first, second = self.product.lines
         shape = self.product.grid_shape
-        y = self.maps[1].invert(second.points, second.points, tau)
+        y = self.along(1, 0.0, tau)
         eta = self.maps[1].jet(y, y, np.full(y.shape, tau))
         if self.maps[0].oblique:
             xis, ys = (a.ravel() for a in np.meshgrid(first.points, y, indexing="ij"))
             x = self.maps[0].invert(xis, ys, tau)
             xi = Jet(*(a.reshape(shape) for a in self.maps[0].jet(x, ys, np.full(x.shape, tau))))
         else:
-            x = self.maps[0].invert(first.points, first.points, tau)
+            x = self.along(0, 0.0, tau)
             xi = Jet(*(a[:, None] for a in self.maps[0].jet(x, x, np.full(x.shape, tau))))
             x = np.repeat(x, shape[1])
         points = self.layout.placed(x, np.broadcast_to(y, shape).ravel())
@@ -113,24 +114,35 @@ class Square:
         return Grid(points, xi, eta, areas * inside.reshape(shape), np.flatnonzero(inside))
 
     def _edge(self, part: str, tau: float) -> Edge:
-        there, lengths = self._side(part, tau) if self.box else self._rim(part)
+        if self.box:
+            return self._side(part, tau)
+        there, lengths = self._rim(part)
         xi, eta = self.layout.jets(there.points, tau)
         tables = self.product.tables(xi.xi, eta.xi)
         return Edge(there.points, there.normals, lengths, xi, eta, tables)
 
-    def _side(self, part: str, tau: float) -> tuple[BoundaryPoints, FloatArray]:
-        """Return Gauss's points along a side of a box."""
+    def _side(self, part: str, tau: float) -> Edge:
+        """Return Gauss's points along a side of a box, which is a side of the unit square."""
         there = self.domain.boundary(part, 1)
         across = int(np.argmax(np.abs(there.normals[0])))
         axis = self.axes.index(1 - across)
-        line = self.product.lines[axis]
-        fixed = np.full(line.points.shape, there.points[0, across])
-        along = self.maps[axis].invert(line.points, fixed, tau)
-        slope = self.maps[axis].jet(along, fixed, np.full(along.shape, tau)).x
-        points = np.empty((len(along), 2))
-        points[:, across], points[:, 1 - across] = fixed, along
-        normals = np.repeat(there.normals[:1], len(along), axis=0)
-        return BoundaryPoints(points, normals), line.weights / slope
+        fixed, line = float(there.points[0, across]), self.product.lines[axis]
+        points = np.empty((len(line.points), 2))
+        points[:, across], points[:, 1 - across] = fixed, self.along(axis, fixed, tau)
+        normals = np.repeat(there.normals[:1], len(points), axis=0)
+        jets = self.layout.jets(points, tau)
+        ends = self.product.lines[1 - axis].ends[:, [int(there.normals[0, across] > 0)]]
+        beside = np.broadcast_to(ends, (len(ends), len(points), ends.shape[2]))
+        tables = (line.table, beside) if axis == 0 else (beside, line.table)
+        return Edge(points, normals, line.weights / jets[axis].x, *jets, tables)
+
+    def along(self, axis: int, other: float, tau: float) -> FloatArray:
+        """Return Gauss's points along an axis, where the other coordinate has a value."""
+        key = axis, other if self.maps[axis].oblique else 0.0, tau
+        if key not in self._along:
+            at = self.product.lines[axis].points
+            self._along[key] = self.maps[axis].invert(at, np.full(at.shape, other), tau)
+        return self._along[key]
 
     def _rim(self, part: str) -> tuple[BoundaryPoints, FloatArray]:
         """Return even points along a part of a shape's boundary."""

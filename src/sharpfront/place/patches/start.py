@@ -45,6 +45,10 @@ MORE_ALONG = 1.5
 # Short of a corner strips have so many times the functions along it that a layer takes across.
 MITRED = 1.2
 
+# Where sources alone take more functions than allowed, first patches are those of a looser
+# tolerance, down to this one.
+LOOSEST = 0.1
+
 # Functions across strips, and the maps of their sides.
 Strips = dict[tuple[float, float], tuple[int, AxisMap]]
 
@@ -96,6 +100,18 @@ def first_cells(
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
     return with_resolved_data(looks, tiling, cells, settings, tol, most)
+
+
+def poorer(
+    settings: PatchSettings, tol: float, fewest: int
+) -> Iterator[tuple[PatchSettings, float]]:
+    """Yield settings with ever fewer functions to begin with, then ever looser tolerances."""
+    while settings.functions(tol) > fewest:
+        settings = replace(settings, base=settings.base - 1)
+        yield settings, tol
+    while tol < LOOSEST:
+        tol = 10.0 * tol
+        yield replace(settings, base=settings.base + fewest - settings.functions(tol)), tol
 
 
 def _graded(found: Sequence[Tangency], blocks: Sequence[Block]) -> Iterator[Block]:

@@ -16,6 +16,14 @@ class StripSettings:
     wide: float = 2.0
     # Points at a depth are as far from a surface as this share of it, where normals do not meet.
     clear: float = 0.98
+    # Functions of a layer end at this share of how far normals do not meet, if that leaves e^-left
+    # of the tolerance: with e^-2 errors were 0.08 of it. Across a layer weights fall by its width
+    # in units of radii of curvature, or by `bent` at the least.
+    within: float = 0.95
+    left: float = 2.0
+    bent: float = 0.2
+    # Harmonics have no higher degree than this: shells take over.
+    most_along: int = 24
     # Where nothing is narrow a band is as deep as this share of the room: boxes hold the rest as
     # well.
     shallow: float = 0.4

@@ -96,7 +96,7 @@ def _layer(
     found: list[FloatArray] = []
     for square in squares:
         shell = shell_of(square, STRIPS.deepest * room)
-        found += decay_rates(problem, _looked(shell, 1e-6 * shell.depth), 2, 0, chart=shell)
+        found += decay_rates(problem, looked_at(shell, 1e-6 * shell.depth), 2, 0, chart=shell)
     rates = np.concatenate(found)
     thin = rates[rates * STRIPS.wide * room > widths]
     if not len(thin):
@@ -106,7 +106,7 @@ def _layer(
     return _Layer(depth, depth * float(thin.mean()) if alike else 0.0)
 
 
-def _looked(shell: Shell, depth: float) -> FloatArray:
+def looked_at(shell: Shell, depth: float) -> FloatArray:
     """Return positions all over a shell at a depth."""
     shares = (np.arange(LOOKED) + 0.5) / LOOKED
     at = product_points([shares * x for x in shell.lengths])
@@ -117,7 +117,7 @@ def _room(block: Block, squares: Sequence[Square]) -> float:
     """Return how far from a surface its normals meet neither each other nor anything else."""
     most = float(np.ptp(block.domain.bounds, axis=0).max())
     shells = [shell_of(square, most) for square in squares]
-    at = [(shell, _looked(shell, 0.0)) for shell in shells]
+    at = [(shell, looked_at(shell, 0.0)) for shell in shells]
     points = np.concatenate([shell.points(x) for shell, x in at])
     inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
     for depth in most * FACTOR ** np.arange(DEPTHS):
