@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Box
-from sharpfront.trust.freedom import left_free, require_unknowns
+from sharpfront.trust.freedom import left_free, left_open, require_unknowns
 
 quick = settings(max_examples=15, derandomize=True, deadline=None, database=None)
 places = st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95))
@@ -195,3 +195,72 @@ def test_coefficients_that_vanish_on_a_line_or_leave_another_are_not_refused():
         lambda u, x, y: np.where(x > 0.5, 0, 1) * sf.laplacian(u) + u - 1,
     ):
         require_unknowns(sf.Problem(Box((0, 1), (0, 1)), equation, boundary="u = 0"))
+
+
+SQUARE = Box((0, 1), (0, 1))
+FLOW = (
+    lambda u, v, p, x, y: (-sf.laplacian(u) + p.dx, -sf.laplacian(v) + p.dy, u.dx + v.dy),
+    lambda u, v, p, x, y: (u, v),
+)
+SHORT = {
+    "a plate with its height only": sf.Problem(
+        SQUARE,
+        lambda u, x, y: u.d("x", 4) + 2 * u.dxx.dyy + u.d("y", 4) - 1,
+        boundary=lambda u, x, y: u,
+    ),
+    "a plate as two equations": sf.Problem(
+        SQUARE,
+        lambda u, v, x, y: (sf.laplacian(u) - v, sf.laplacian(v) - 1),
+        boundary=lambda u, v, x, y: u,
+    ),
+    "an outlet with a pressure only": sf.Problem(
+        SQUARE, FLOW[0], boundary=FLOW[1], right=lambda u, v, p, x, y: p
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_too_few_conditions_on_a_side_are_counted(name):
+    """All of these had been called converged."""
+    outcome = sf.solve(SHORT[name], tol=1e-4).outcome
+    assert outcome.kind == "ill-posed"
+    assert "of order 4 together need 2 conditions" in outcome.detail
+    assert "1 on right" in outcome.detail
+
+
+def test_waves_and_transport_need_no_condition_where_they_leave():
+    wave = sf.Problem(
+        SQUARE,
+        lambda u, v, x, y: (u.dy - v.dx, v.dy - u.dx),
+        left=lambda u, v, x, y: u,
+        right=lambda u, v, x, y: u,
+        bottom=lambda u, v, x, y: (u - np.sin(np.pi * x), v),
+    )
+    carried = sf.Problem(
+        SQUARE,
+        lambda u, v, x, y: (-sf.laplacian(u) - 1, v.dx - u),
+        boundary=lambda u, v, x, y: u,
+        left=lambda u, v, x, y: (u, v),
+    )
+    for problem in (wave, carried):
+        assert left_open(problem) is None
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        (SQUARE | Box((1, 2), (1, 2))).part("held", lambda x, y: x < 1e-9),
+        (SQUARE - Box((0.4, 0.6), (-1, 2))).part("held", lambda x, y: x < 1e-9),
+        SQUARE - Box((0.4, 0.6), (-1, 2)),
+    ],
+)
+def test_pieces_whose_boxes_touch_are_told_to_be_free(domain):
+    """One patch that nothing holds was given whatever stood in its memory."""
+    held = "held" if "held" in domain.parts else "left"
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: -sf.laplacian(u),
+        boundary=lambda u, x, y: u.dn,
+        **{held: lambda u, x, y: u - 1},
+    )
+    assert sf.solve(problem, tol=1e-3).outcome.kind == "near-singular"

@@ -25,9 +25,9 @@ from sharpfront.maps import Drift, MovingSquare, restored_drift, restored_square
 
 # Highest derivative by time.
 MOST_RATES = 2
-Frame = Drift | MovingSquare
+MovingFrame = Drift | MovingSquare
 # The end of a step, its patches, weights (STAGES + 1, unknowns, n), and how patches go along.
-KeptStep = tuple[float, PatchworkBasis | Product, FloatArray, Frame | None]
+KeptStep = tuple[float, PatchworkBasis | Product, FloatArray, MovingFrame | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class PatchworkInTime(StepByStep):
 
     times: FloatArray
     parts: tuple[PatchworkBasis | Product, ...]
-    frames: tuple[Frame | None, ...] = ()
+    frames: tuple[MovingFrame | None, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -78,7 +78,7 @@ class PatchworkInTime(StepByStep):
         assert isinstance(frame, MovingSquare)
         return centres, frame.covariances(centres, lapse, part.deviations)
 
-    def frame_of(self, step: int) -> Frame | None:
+    def frame_of(self, step: int) -> MovingFrame | None:
         """Return how the patches of a step go along."""
         return self.frames[step] if self.frames else None
 

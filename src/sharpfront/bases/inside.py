@@ -17,6 +17,9 @@ from sharpfront.geometry import BoundaryPoints
 # Points along an axis at first, in the plane and in space, beyond which they become this factor
 # denser, up to so many.
 FIRST, DENSER, MOST = {2: 12, 3: 8}, 1.3, {2: 300, 3: 120}
+# Where less than this share of them lies inside, a slanted strip perhaps, along whose middle all
+# may stand, points are spread evenly instead, out of so many at most.
+THIN, CANDIDATES = 0.1, {2: 600_000, 3: 2_000_000}
 # Combinations of functions that are smaller than this inside are rounding.
 RANK = 1e-12
 
@@ -83,9 +86,25 @@ class Inside(ABC):
             points = product_points(axes)
             found = points[self.contains(points)]
             if len(found) >= count or along >= MOST[d]:
-                return np.asarray(found)
+                thin = count > 1 and len(found) < THIN * len(points)
+                return self._evenly(count, len(found) / len(points)) if thin else found
             wanted = int(along * (count / max(len(found), 1)) ** (1.0 / d))
             along = min(MOST[d], max(int(DENSER * along), wanted))
+
+    def _evenly(self, count: int, share: float) -> FloatArray:
+        """Return points inside in no lines, about such a share of the window's."""
+        low, high = self.window
+        d, found = len(low), np.empty((0, len(low)))
+        root = np.real(np.roots([1.0, *[0.0] * (d - 1), -1.0, -1.0])).max()
+        ways = root ** -np.arange(1.0, d + 1)  # of which no multiples come close to each other
+        tried = 0
+        while len(found) < count and tried < CANDIDATES[d]:
+            more = int(1.5 * (count - len(found)) / max(share, 1e-3)) + 100
+            numbers = np.arange(tried, min(tried + more, CANDIDATES[d])) + 0.5
+            points = low + (high - low) * np.modf(numbers[:, None] * ways)[0]
+            found = np.concatenate([found, points[self.contains(points)]])
+            tried += len(numbers)
+        return found
 
     def spread(self, count: int) -> FloatArray:
         """Return just so many points inside and on the boundary, (count, d)."""

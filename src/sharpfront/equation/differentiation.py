@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from sharpfront.equation.edges import jumps_along
+from sharpfront.equation.edges import CONDITIONS, jumps_along
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -28,29 +28,12 @@ from sharpfront.errors import EquationError
 
 Partial = Callable[..., Any]
 
-_STEP_LIKE = (
-    np.sign,
-    np.heaviside,
-    np.floor,
-    np.ceil,
-    np.rint,
-    np.trunc,
-    np.less,
-    np.less_equal,
-    np.greater,
-    np.greater_equal,
-    np.equal,
-    np.not_equal,
-    np.logical_and,
-    np.logical_or,
-    np.logical_xor,
-    np.logical_not,
-    np.isnan,
-    np.isfinite,
-    np.floor_divide,
-)
+_STEP_LIKE = CONDITIONS | {
+    *(np.sign, np.heaviside, np.floor, np.ceil, np.rint, np.trunc, np.floor_divide),
+    *(np.isnan, np.isfinite),
+}
 # Functions with jumps: their derivative says nothing of whether they are linear.
-JUMPS = frozenset((*_STEP_LIKE, np.remainder))
+JUMPS = _STEP_LIKE | {np.remainder}
 
 _CHOICES: dict[np.ufunc, np.ufunc] = {
     np.maximum: np.greater_equal,

@@ -33,7 +33,8 @@ _PARTS = frozenset((np.floor_divide, np.remainder, np.fmod))
 _ROOTS = frozenset((np.sqrt, np.cbrt))
 # Only the sign or the whole part of what stands inside these matters: |a| has no bend in |a| < 1.
 LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor, np.logical_not))
-_BLUNT = COMPARISONS | _SIGNS | _WHOLE | LOGICAL | {np.equal, np.not_equal}
+CONDITIONS = COMPARISONS | LOGICAL | {np.equal, np.not_equal}
+_BLUNT = CONDITIONS | _SIGNS | _WHOLE
 # An inverse and the function itself round differently: the change of sign is looked for this many
 # floats around the place.
 _ROUNDING = 4.0 ** np.arange(1, 12)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from sharpfront.equation.calculus import Vector
+from sharpfront.equation.edges import CONDITIONS
 from sharpfront.equation.expression import (
     COORDINATE_NAME,
     SPECTRAL,
@@ -25,13 +24,6 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import EquationError
-
-_CONDITIONS = frozenset(
-    (
-        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
-        *(np.logical_and, np.logical_or, np.logical_xor, np.logical_not),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -195,7 +187,7 @@ def _as_residuals(result: Any, what: str) -> tuple[Expression, ...]:
 
 def is_condition(expression: Expression) -> bool:
     """Tell whether an expression is a comparison, or several of them joined."""
-    return isinstance(expression, Apply) and expression.function.evaluate in _CONDITIONS
+    return isinstance(expression, Apply) and expression.function.evaluate in CONDITIONS
 
 
 def refuse_condition(residual: Expression, what: str) -> None:

@@ -31,6 +31,10 @@ from sharpfront.problem.line_problem import LinearCondition, Term
 Values = Sequence[float] | FloatArray
 GridSolver = Callable[[FloatArray, FloatArray], FloatArray]
 
+# Rows of conditions may be smaller than those of cells by this power of two: three digits of
+# sixteen, where cells are right to three.
+HARMLESS = 10
+
 
 class SingularCellsError(Exception):
     """The discrete operator with its conditions has no unique solution; handled by callers."""
@@ -328,7 +332,7 @@ def _unit(condition: Sequence[float], cell: Sequence[float]) -> float:
     if not 0.0 < row < math.inf or not 0.0 < beside < math.inf:
         return 1.0
     power = math.frexp(beside)[1] - math.frexp(row)[1]
-    return math.ldexp(1.0, min(max(power, -1000), 1000))
+    return math.ldexp(1.0, min(power, 1000)) if power > HARMLESS else 1.0
 
 
 def _finite(x: FloatArray, info: int) -> FloatArray:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dtpmqrt, dtpqrt
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.remainders import Remainder, remainder
+from sharpfront.leastsquares.unlocked import solve_triangle
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 STACKED_BLOCK = 32
@@ -78,8 +79,9 @@ class Elimination:
 
 def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
     """Return the moments that a merge eliminated, from those it left open, (shared, k)."""
-    found, _ = dtrtrs(step.upper, step.rhs - step.coupling @ open_)
-    return np.asarray(found)
+    found = np.asfortranarray(step.rhs - step.coupling @ open_)
+    solve_triangle(np.asfortranarray(step.upper), found)
+    return found
 
 
 def orthogonal_traces(

@@ -97,11 +97,24 @@ def reflect(matrix: FloatArray, block: int) -> None:
 
 
 def solve_triangle(triangle: FloatArray, rhs: FloatArray, *, lower: bool = False) -> None:
-    """Overwrite right-hand sides, (n, k), by the solution for a triangle."""
+    """Overwrite right-hand sides, (n, k), by the solution for a triangle.
+
+    A zero on its diagonal, of what no row determines, is taken for rounding: noise then grows
+    beyond all bounds, which is how that is found. LAPACK by itself would leave all as it is.
+    """
     n, k = rhs.shape
-    if n and k:
-        side = _LOWER if lower else _UPPER
-        _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, triangle, n, rhs, n)
+    side = _LOWER if lower else _UPPER
+    if n and k and _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, triangle, n, rhs, n):
+        _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, _without_zeros(triangle), n, rhs, n)
+
+
+def _without_zeros(triangle: FloatArray) -> FloatArray:
+    """Return a triangle with rounding in the place of zeros on its diagonal."""
+    held = triangle.copy(order="F")
+    diagonal = np.diagonal(held)
+    least = np.finfo(float).eps * (float(np.abs(diagonal).max()) or 1.0)
+    np.fill_diagonal(held, np.where(diagonal == 0, least, diagonal))
+    return held
 
 
 def factor_cholesky(matrix: FloatArray) -> bool:

@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
 
 # Newton's steps of the inversion at most, and what is left then in units of the box.
-_STEPS, _CLOSE = 20, 1e-14
+_BACK_STEPS, _BACK_CLOSE = 20, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Drift:
         tau = np.reshape(lapse, (-1, 1))
         s = self._inside(x - tau * self.velocity(x))
         extent = self.bounds[1] - self.bounds[0]
-        for _ in range(_STEPS):
+        for _ in range(_BACK_STEPS):
             found = self.slopes(s, 1)
             gap = s + tau * found[0, 0] - x
             # A seam may lie between a point and where it came from.
@@ -86,7 +86,7 @@ class Drift:
             change = np.stack([d * gap[:, 0] - b * gap[:, 1], a * gap[:, 1] - c * gap[:, 0]], 1)
             change /= (a * d - b * c)[:, None]
             s = self._inside(s - change)
-            if np.abs(change).max(initial=0.0) <= _CLOSE * extent.max():
+            if np.abs(change).max(initial=0.0) <= _BACK_CLOSE * extent.max():
                 break
         return s
 

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from sharpfront.paper.cases import COLLOCATION, FIRST_SEED, NEAR, NU
 from sharpfront.paper.experiments import Results
-from sharpfront.paper.findings import Finding, Verdict
-from sharpfront.paper.findings.finding import paper_runs
+from sharpfront.paper.finding import Finding, Verdict, paper_runs
 from sharpfront.paper.summary import (
     Cell,
     Spread,
     percent,
+    said,
     sci,
     seconds,
     settings,
     table1,
     zero_scores,
 )
-from sharpfront.paper.words import said
 from sharpfront.show.pages.page import HtmlPage
 
 _COUNTED = {

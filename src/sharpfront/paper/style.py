@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,25 +21,6 @@ if TYPE_CHECKING:
 WIDTH = 5.6
 INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
 
-_STYLE: dict[Any, Any] = {
-    "font.size": 9.5,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#666666",
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "figure.dpi": 100,
-    "savefig.dpi": 160,
-    # The same figure gives the same bytes.
-    "svg.hashsalt": "sharpfront",
-}
-
 
 @contextmanager
 def styled() -> Iterator[None]:
@@ -47,7 +29,8 @@ def styled() -> Iterator[None]:
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
+        look = files("sharpfront.paper") / "report.mplstyle"
+        mpl.rcParams.update(mpl.rc_params_from_file(str(look), use_default_template=False))
         yield
 
 

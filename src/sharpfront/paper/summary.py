@@ -13,6 +13,7 @@ from sharpfront.catalog import graded_points, max_error, uniform_rmse
 from sharpfront.paper.cases import CASES, Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
+from sharpfront.show.pages.words import Words
 
 
 @dataclass(frozen=True)
@@ -161,3 +162,13 @@ def spread_of(runs: Iterable[Run], name: str) -> Spread:
 def count(runs: Iterable[Run], holds: Callable[[Run], bool]) -> int:
     """Return for how many runs something holds."""
     return sum(1 for run in runs if holds(run))
+
+
+def _many(number: int) -> str:
+    """Return the beginning of a sentence on that many runs."""
+    return {0: "No run is", 1: "One run is"}.get(number, f"{number} runs are")
+
+
+_FORMS = {"sci": sci, "percent": percent, "seconds": seconds, "many": _many}
+WORDS = Words("sharpfront.paper", _FORMS)
+said = WORDS.said

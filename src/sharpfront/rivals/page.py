@@ -9,6 +9,7 @@ from sharpfront.paper.style import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
 from sharpfront.show.pages.page import HtmlPage, svg_of
+from sharpfront.show.pages.words import Words
 from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _LOOKS = {
     "lines": ("#4661d1", "*"),
     "bacoli": ("#c2185b", "p"),
 }
+_WORDS = Words("sharpfront.rivals", {})
 # What is farther off than this is drawn there: the picture would be of nothing else.
 _MOST = 10.0
 
@@ -45,14 +47,9 @@ def page(found: Comparison, title: str | None = None) -> str:
     ran = [row for lane, row in zip(found.ordered(), found.rows(), strict=True) if lane.marks]
     # The extremes are set small, below the median.
     rows = [[cell.replace(" [", "\n[") for cell in row] for row in ran]
-    written.table(HEAD, rows, _caption(found), words=2)
-    written.figure(
-        svg_of(found.plot().figure),
-        "True error against seconds of the processor. Each mark is a setting that no faster one of "
-        "the same method is as good as; bars are the spread over seeds, and errors above ten are "
-        "drawn at ten. Lower left is better.",
-        "True error against seconds for each method",
-    )
+    written.table(HEAD, rows, _WORDS.said("page", "caption", truth=found.truth), words=2)
+    picture, caption = svg_of(found.plot().figure), _WORDS.said("page", "figure")
+    written.figure(picture, caption, "True error against seconds for each method")
     away = [f"{x.title}: {x.failure}." for x in found.ordered() if not x.marks]
     if away:
         written.section("Not in the race")
@@ -64,8 +61,9 @@ def page(found: Comparison, title: str | None = None) -> str:
     written.section("Methods")
     written.points([f"{x.title}: {x.citation}." for x in found.lanes if x.name != "ours"])
     written.section("How this was measured")
-    written.paragraph(_how(found))
-    written.paragraph("Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".")
+    seeds = f"{found.seeds[0]} to {found.seeds[-1]}" if len(found.seeds) > 1 else found.seeds[0]
+    used = ", ".join(f"{k} {v}" for k, v in versions().items())
+    written.text(_WORDS.said("page", "how", seconds=found.seconds, seeds=seeds, versions=used))
     return written.render()
 
 
@@ -76,15 +74,6 @@ def _lead(found: Comparison) -> str:
     if lost:
         return f"{words}Ours loses to {'; '.join(lost)}."
     return f"{words}None was faster than ours to any error, nor got further."
-
-
-def _caption(found: Comparison) -> str:
-    return (
-        f"Errors are the largest at test points, against {found.truth}, relative to "
-        "max(1, max|u|); [least, most] over seeds where they differ. Seconds are of the processor, "
-        "one thread, medians; *to 1e-4* is the fastest setting that gets there, – where none does. "
-        "The second column is where a method does best beside ours; what beats ours stands first."
-    )
 
 
 def _settings(written: HtmlPage, found: Comparison) -> None:
@@ -98,18 +87,6 @@ def _settings(written: HtmlPage, found: Comparison) -> None:
     tried = ", ".join(f"{x.title} {len(x.tried)} in {x.spent:.2g} s" for x in ran)
     head = ("Method", "Setting", "Error", "Seconds")
     written.table(head, rows, f"The marks of the picture. Settings tried: {tried}.", words=2)
-
-
-def _how(found: Comparison) -> str:
-    seeds = f"{found.seeds[0]} to {found.seeds[-1]}" if len(found.seeds) > 1 else found.seeds[0]
-    return (
-        f"Each method tried its settings, the cheapest first, until {found.seconds:g} s of the "
-        "processor were spent; the best of them by the true error, which a user does not know, are "
-        "shown, for rivals and ours alike. Those were run again: with the "
-        f"seeds {seeds} where something is drawn, three times where nothing is. The tuning of "
-        "KAPI-ELM and the training of networks are in their times; the search among settings is "
-        "not. One BLAS thread; a first run that loads and compiles is not counted."
-    )
 
 
 def draw(found: Comparison, ax: Axes | None = None) -> Axes:

@@ -41,11 +41,6 @@ class Datum:
     below: LinearForm
     above: LinearForm
 
-    @property
-    def order(self) -> int:
-        """The highest order of a derivative in it."""
-        return max(self.below.order, self.above.order)
-
 
 # What a form at points, times a factor, makes of functions that one patch has and not the other.
 OfFunctions = Callable[[FormValues, FloatArray, float], FloatArray]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -64,6 +65,8 @@ def read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
         path = path.with_name(path.name + ".npz")
     if not path.exists():
         raise SolutionFileError(f"There is no file {path}.")
+    if not is_zipfile(path):
+        raise SolutionFileError(f"{path} is not a solution file, as solution.save writes them.")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name != "meta"}

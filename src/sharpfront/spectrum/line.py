@@ -99,17 +99,17 @@ class LinePencil:
     @cached_property
     def matrices(self) -> list[Any]:
         """The matrices of the powers of lam, sparse; rows are scaled alike in all of them."""
-        rows: list[tuple[int, int, Complex]] = []
-        count = self._equation_rows(rows)
-        count = self._continuity_rows(rows, count)
-        count = self._condition_rows(rows, count)
-        if count != self.size:
+        rows = _PencilRows(self)
+        rows.add_equations()
+        rows.add_continuity()
+        rows.add_conditions()
+        if rows.count != self.size:
             raise ProblemError(
                 f"The unknowns have orders {', '.join(map(str, self.orders))}, so "
-                f"{sum(self.orders)} conditions are needed; {count - self.size + sum(self.orders)} "
-                "were given."
+                f"{sum(self.orders)} conditions are needed; "
+                f"{rows.count - self.size + sum(self.orders)} were given."
             )
-        return self._assembled(rows)
+        return self._assembled(rows.blocks)
 
     def _assembled(self, rows: list[tuple[int, int, Complex]]) -> list[Any]:
         i, j, values = [], [], []
@@ -128,120 +128,18 @@ class LinePencil:
         inverse = ss.diags_array(1.0 / np.maximum(scale, 1e-300))
         return [ss.csc_array(inverse @ f) for f in found]
 
-    def _equation_rows(self, rows: list[tuple[int, int, Complex]]) -> int:
-        count, names = 0, self.statement.problem.unknowns
-        for i, p in enumerate(self.points):
-            z, _ = gauss(p)
-            x = self.axes[i].points(z)
-            for form in self.statement.equations:
-                for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
-                    u = names.index(term.unknown)
-                    table = self.table(i, u, z, term.order)
-                    rows.append((count, int(self.starts[i, u]), c[:, :, None] * table))
-                count += p
-        return count
-
     def table(self, piece: int, unknown: int, z: FloatArray, order: int) -> FloatArray:
         """Return a derivative along x of a piece's functions at positions in it, (m, p + n)."""
         p, n = self.points[piece], self.orders[unknown]
-        weights = derivative_weights(p, n, order)
-        half = 0.5 * self.axes[piece].length
-        # In units of the highest derivative, so that columns of all pieces are alike.
-        return np.asarray(legendre.legvander(z, p + n - 1) @ weights * half ** (n - order))
-
-    def _continuity_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:
-        pieces = range(len(self.points) - 1)
-        pairs = [(i, i + 1) for i in pieces]
-        if self.statement.problem.domain.periodic_axes[0]:
-            pairs.append((len(self.points) - 1, 0))
-        for left, right in pairs:
-            forms = self.across.shared(float(self.edges[left + 1]))
-            if forms:
-                count = self._jump_rows(rows, count, forms, left, right)
-                continue
-            for u, n in enumerate(self.orders):
-                for k in range(n):
-                    one = self.table(left, u, np.ones(1), k)
-                    other = -self.table(right, u, -np.ones(1), k)
-                    for piece, row in ((left, one), (right, other)):
-                        block = np.concatenate([row[None], np.zeros((2, *row.shape))]) + 0j
-                        rows.append((count, int(self.starts[piece, u]), block))
-                    count += 1
-        return count
-
-    def _jump_rows(
-        self,
-        rows: list[tuple[int, int, Complex]],
-        count: int,
-        forms: Sequence[tuple[SpectralForm, SpectralForm]],
-        left: int,
-        right: int,
-    ) -> int:
-        """Add what two pieces share where something jumps between them."""
-        middles = 0.5 * (self.edges[1:] + self.edges[:-1])
-        names = self.statement.problem.unknowns
-        sides = ((left, 1.0, self.edges[left + 1]), (right, -1.0, self.edges[right]))
-        for pair in forms:
-            for form, (piece, end, place) in zip(pair, sides, strict=True):
-                values = values_beside(form, float(place), float(middles[piece]))
-                for term, c in zip(form.terms, values, strict=True):
-                    u = names.index(term.unknown)
-                    table = end * self.table(piece, u, np.array([end]), term.order)
-                    rows.append((count, int(self.starts[piece, u]), c[:, :, None] * table))
-            count += 1
-        return count
-
-    def _condition_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:
-        domain = self.statement.problem.domain
-        for part, forms in self.statement.conditions:
-            end = domain.boundary(part)
-            for form in forms:
-                self._point_row(rows, count, form, float(end.points[0, 0]), end.normals)
-                count += 1
-        for condition, forms in self.statement.further:
-            for form in forms:
-                if isinstance(condition, PointCondition):
-                    self._point_row(rows, count, form, condition.point[0], None)
-                else:
-                    self._integral_row(rows, count, form)
-                count += 1
-        return count
-
-    def _point_row(
-        self,
-        rows: list[tuple[int, int, Complex]],
-        count: int,
-        form: SpectralForm,
-        x: float,
-        normals: FloatArray | None,
-    ) -> None:
-        i = int(np.clip(np.searchsorted(self.edges, x, "right") - 1, 0, len(self.points) - 1))
-        z = self.axes[i].inverse(np.array([x]))
-        values = form.values(np.array([[x]]), normals)
-        for term, c in zip(form.terms, values, strict=True):
-            u = self.statement.problem.unknowns.index(term.unknown)
-            self._refuse_beyond(term.order, u)
-            table = self.table(i, u, z, term.order)
-            rows.append((count, int(self.starts[i, u]), c[:, :, None] * table))
-
-    def _refuse_beyond(self, order: int, unknown: int) -> None:
-        if order > self.orders[unknown]:
+        if order > n:
             name = self.statement.problem.unknowns[unknown]
             raise ProblemError(
                 f"A condition has a derivative of {name} of order {order}, above the equation's."
             )
-
-    def _integral_row(
-        self, rows: list[tuple[int, int, Complex]], count: int, form: SpectralForm
-    ) -> None:
-        for i, p in enumerate(self.points):
-            z, w = gauss(p + INTEGRAL_POINTS)
-            x, heavy = self.axes[i].points(z), w * self.axes[i].length
-            for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
-                u = self.statement.problem.unknowns.index(term.unknown)
-                self._refuse_beyond(term.order, u)
-                block = (c * heavy)[:, None, :] @ self.table(i, u, z, term.order)
-                rows.append((count, int(self.starts[i, u]), block))
+        weights = derivative_weights(p, n, order)
+        half = 0.5 * self.axes[piece].length
+        # In units of the highest derivative, so that columns of all pieces are alike.
+        return np.asarray(legendre.legvander(z, p + n - 1) @ weights * half ** (n - order))
 
     def weights(self, vector: Complex) -> list[list[Complex]]:
         """Return the Legendre weights of each unknown on each piece, orthonormal in the mean."""
@@ -273,3 +171,99 @@ class LinePencil:
                 for own in weights
             ]
         )
+
+
+class _PencilRows:
+    """The rows of a pencil: blocks of the powers of lam, each with its first row and column."""
+
+    def __init__(self, pencil: LinePencil) -> None:
+        self.pencil, self.statement = pencil, pencil.statement
+        self.blocks: list[tuple[int, int, Complex]] = []
+        self.count = 0
+
+    def _add(
+        self,
+        piece: int,
+        form: SpectralForm,
+        values: Sequence[Complex],
+        z: FloatArray,
+        weights: FloatArray | None = None,
+    ) -> None:
+        """Add a form with coefficients at positions of a piece to the rows that come next.
+
+        A row for each position, or with weights of them one for their sum.
+        """
+        for term, c in zip(form.terms, values, strict=True):
+            u = self.statement.problem.unknowns.index(term.unknown)
+            table = self.pencil.table(piece, u, z, term.order)
+            block = c[:, :, None] * table if weights is None else (c * weights)[:, None, :] @ table
+            self.blocks.append((self.count, int(self.pencil.starts[piece, u]), block))
+
+    def add_equations(self) -> None:
+        """Add the equations at the Gauss points of all pieces."""
+        for i, p in enumerate(self.pencil.points):
+            z, _ = gauss(p)
+            x = self.pencil.axes[i].points(z)
+            for form in self.statement.equations:
+                self._add(i, form, form.values(x[:, None]), z)
+                self.count += p
+
+    def add_continuity(self) -> None:
+        """Add what pieces share where they meet."""
+        pencil, last = self.pencil, len(self.pencil.points) - 1
+        pairs = [(i, i + 1) for i in range(last)]
+        if self.statement.problem.domain.periodic_axes[0]:
+            pairs.append((last, 0))
+        for left, right in pairs:
+            forms = pencil.across.shared(float(pencil.edges[left + 1]))
+            if forms:
+                self._add_jumps(forms, left, right)
+                continue
+            for u, n in enumerate(pencil.orders):
+                for k in range(n):
+                    for piece, end in ((left, 1.0), (right, -1.0)):
+                        row = end * pencil.table(piece, u, np.array([end]), k)
+                        block = np.concatenate([row[None], np.zeros((2, *row.shape))]) + 0j
+                        self.blocks.append((self.count, int(pencil.starts[piece, u]), block))
+                    self.count += 1
+
+    def _add_jumps(
+        self, forms: Sequence[tuple[SpectralForm, SpectralForm]], left: int, right: int
+    ) -> None:
+        """Add what two pieces share where something jumps between them."""
+        edges = self.pencil.edges
+        middles = 0.5 * (edges[1:] + edges[:-1])
+        sides = ((left, 1.0, edges[left + 1]), (right, -1.0, edges[right]))
+        for pair in forms:
+            for form, (piece, end, place) in zip(pair, sides, strict=True):
+                values = values_beside(form, float(place), float(middles[piece]))
+                self._add(piece, form, [end * c for c in values], np.array([end]))
+            self.count += 1
+
+    def add_conditions(self) -> None:
+        """Add the conditions at ends, at points and on integrals."""
+        domain = self.statement.problem.domain
+        for part, forms in self.statement.conditions:
+            end = domain.boundary(part)
+            for form in forms:
+                self._add_at(form, float(end.points[0, 0]), end.normals)
+        for condition, forms in self.statement.further:
+            for form in forms:
+                if isinstance(condition, PointCondition):
+                    self._add_at(form, condition.point[0], None)
+                else:
+                    self._add_integral(form)
+
+    def _add_at(self, form: SpectralForm, x: float, normals: FloatArray | None) -> None:
+        pencil = self.pencil
+        i = int(np.clip(np.searchsorted(pencil.edges, x, "right") - 1, 0, len(pencil.points) - 1))
+        values = form.values(np.array([[x]]), normals)
+        self._add(i, form, values, pencil.axes[i].inverse(np.array([x])))
+        self.count += 1
+
+    def _add_integral(self, form: SpectralForm) -> None:
+        for i, p in enumerate(self.pencil.points):
+            z, w = gauss(p + INTEGRAL_POINTS)
+            axis = self.pencil.axes[i]
+            self._add(i, form, form.values(axis.points(z)[:, None]), z, w * axis.length)
+        self.count += 1

@@ -16,7 +16,7 @@ from sharpfront.equation.focus import foci
 from sharpfront.spectrum.across import Across
 from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
-from sharpfront.spectrum.pencil import MatrixMode, nearest, polished
+from sharpfront.spectrum.pencil import nearest, polished
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
 
@@ -74,7 +74,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     return best
 
 
-def _found(pencil: LinePencil, near: complex, k: int) -> list[MatrixMode]:
+def _found(pencil: LinePencil, near: complex, k: int) -> list[Candidate]:
     """Return the eigenvalues nearest to a number, nearest first."""
     matrices, shift = pencil.matrices, _shift(pencil, near, k)
     rough = sorted(nearest(matrices, shift, k), key=lambda f: abs(f.value - near))
@@ -83,13 +83,13 @@ def _found(pencil: LinePencil, near: complex, k: int) -> list[MatrixMode]:
     return sorted(fixed, key=lambda f: abs(f.value - near))
 
 
-def _with_twins(found: list[MatrixMode]) -> list[tuple[MatrixMode, list[MatrixMode]]]:
+def _with_twins(found: list[Candidate]) -> list[tuple[Candidate, list[Candidate]]]:
     """Return modes, each with the others whose values are as good as the same."""
     near = [(f, ALIKE * max(1e-300, abs(f.value))) for f in found]
     return [(f, [g for g in found if g is not f and abs(g.value - f.value) <= r]) for f, r in near]
 
 
-def _parted(mode: MatrixMode, twins: Sequence[MatrixMode]) -> MatrixMode | None:
+def _parted(mode: Candidate, twins: Sequence[Candidate]) -> Candidate | None:
     """Return one of several modes of a value, None where there are no others.
 
     Where two have the same shape there is one in truth, and rounding parted its value by the root
@@ -97,7 +97,7 @@ def _parted(mode: MatrixMode, twins: Sequence[MatrixMode]) -> MatrixMode | None:
     """
     if not twins:
         return None
-    same = [abs(t.value - mode.value) for t in twins if _angle(t.vector, mode.vector) < PARALLEL]
+    same = [abs(t.value - mode.value) for t in twins if _angle(t.weights, mode.weights) < PARALLEL]
     return replace(mode, rounding=max(same)) if same else mode
 
 
@@ -107,11 +107,11 @@ def _angle(one: Complex, other: Complex) -> float:
     return float(np.linalg.norm(a - np.vdot(b, a) * b))
 
 
-def _real_again(before: MatrixMode, after: MatrixMode) -> MatrixMode:
+def _real_again(before: Candidate, after: Candidate) -> Candidate:
     """Return a value as a real one if it was: of real matrices it stays one."""
     rounding = after.rounding if np.isfinite(after.rounding) else 1e-13 * abs(after.value)
     value = after.value.real + 0j if not before.value.imag else after.value
-    return MatrixMode(value, after.vector, rounding)
+    return Candidate(value, after.weights, rounding)
 
 
 def _shift(pencil: LinePencil, near: complex, k: int) -> complex:
@@ -192,13 +192,13 @@ def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArr
     return np.asarray(np.abs(values).max(axis=(1, 2)))
 
 
-def _refined(pencil: LinePencil, found: Sequence[MatrixMode], aim: float) -> LinePencil | None:
+def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> LinePencil | None:
     """Return finer pieces where the weights of a mode do not fall below an aim; None if all do."""
     pieces = len(pencil.points)
     wanted = np.array(pencil.points)
     split = np.zeros(pieces, dtype=bool)
     for mode in found:
-        weights = pencil.weights(mode.vector)
+        weights = pencil.weights(mode.weights)
         size = max(float(_sizes(pencil, weights).max()), 1e-300)
         for i, own in itertools.product(range(pieces), weights):
             sizes = np.abs(own[i]) * norms(len(own[i])) / size
@@ -232,9 +232,9 @@ def _halved(pencil: LinePencil) -> LinePencil:
 
 def _compared(
     pencil: LinePencil,
-    rough: Sequence[MatrixMode],
+    rough: Sequence[Candidate],
     richer: LinePencil,
-    fine: Sequence[MatrixMode],
+    fine: Sequence[Candidate],
     k: int,
     near: complex,
 ) -> Modes:
@@ -247,13 +247,13 @@ def _compared(
     return Modes(modes, doubt, more=more)
 
 
-def _shapes(pencil: LinePencil, found: Sequence[MatrixMode]) -> list[tuple[Candidate, Complex]]:
+def _shapes(pencil: LinePencil, found: Sequence[Candidate]) -> list[tuple[Candidate, Complex]]:
     """Return eigenvalues with weights by name and values at the same places of all pieces."""
     z, names = np.linspace(-1.0, 1.0, ALONG), pencil.statement.problem.unknowns
     out = []
     for each in found:
-        weights = pencil.weights(each.vector)
+        weights = pencil.weights(each.weights)
         named = {n: np.concatenate(own) for n, own in zip(names, weights, strict=True)}
         shape = pencil.sampled(weights, z).ravel()
-        out.append((Candidate(each.value, named, each.rounding), shape))
+        out.append((replace(each, weights=named), shape))
     return out

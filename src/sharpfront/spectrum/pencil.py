@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import scipy.linalg as sl
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
 
+from sharpfront.spectrum.modes import Candidate
 from sharpfront.spectrum.statement import Complex
 
 # Up to so many columns all eigenvalues are found at once, beyond by Arnoldi's method.
@@ -20,16 +20,7 @@ SPARE = 8
 _EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixMode:
-    """An eigenvalue of matrices: its vector, and what rounding leaves of it."""
-
-    value: complex
-    vector: Complex
-    rounding: float
-
-
-def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[MatrixMode]:
+def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candidate]:
     """Return the eigenvalues nearest to a shift, nearest first; all of them in small systems.
 
     Matrices are P_0, P_1 and where there is one P_2, sparse; the shift is no eigenvalue itself.
@@ -51,7 +42,7 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[MatrixM
     keep = np.flatnonzero(np.abs(found) > 1e-13 * np.abs(found).max())
     order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + SPARE]
     size = matrices[0].shape[0]
-    return [MatrixMode(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
+    return [Candidate(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
 
 
 def _linearised(matrices: Sequence[Any]) -> tuple[Any, Any]:
@@ -65,7 +56,7 @@ def _linearised(matrices: Sequence[Any]) -> tuple[Any, Any]:
     return a, b
 
 
-def polished(matrices: Sequence[Any], found: MatrixMode) -> MatrixMode:
+def polished(matrices: Sequence[Any], found: Candidate) -> Candidate:
     """Return an eigenvalue after a step of Newton's method, and what rounding leaves of it.
 
     With a left vector y the error is y (P v) / y (P' v), and rounding of the matrices' entries
@@ -74,20 +65,20 @@ def polished(matrices: Sequence[Any], found: MatrixMode) -> MatrixMode:
     at, slope = _at(matrices, found.value), _slope(matrices, found.value)
     try:
         lu = ssl.splu(ss.csc_matrix(at.astype(complex)))
-        right, left = found.vector, _left(lu, len(found.vector))
+        right, left = found.weights, _left(lu, len(found.weights))
         for _ in range(2):
             right = lu.solve(np.ascontiguousarray(slope @ right))
             right = right / np.linalg.norm(right)
     except RuntimeError:
         # Singular to the last bit: the value could not be better.
-        return MatrixMode(found.value, found.vector, _EPS * abs(found.value))
+        return Candidate(found.value, found.weights, _EPS * abs(found.value))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return found
     below = np.vdot(left, slope @ right)
     step = np.vdot(left, at @ right) / below
     size = sum(abs(found.value) ** j * (abs(m) @ np.abs(right)) for j, m in enumerate(matrices))
     rounding = 2.0 * _EPS * float(np.abs(left) @ size) / max(abs(below), 1e-300)
-    return MatrixMode(complex(found.value - step), right, rounding)
+    return Candidate(complex(found.value - step), right, rounding)
 
 
 def _left(lu: Any, size: int) -> Complex:

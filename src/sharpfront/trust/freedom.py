@@ -18,6 +18,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import Condition, PointCondition, Problem
+from sharpfront.trust.ellipticity import elliptic_order
 
 # Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
 INSIDE, BESIDE = 144, 24
@@ -30,15 +31,29 @@ FREE = 1e-11
 
 
 def left_open(problem: Problem) -> Outcome | None:
-    """Return what is wrong where an elliptic equation has a boundary without a condition."""
-    held = {condition.part for condition in problem.conditions}
-    bare = [part for part in problem.domain.parts if part not in held]
-    if not bare or not _is_elliptic(problem):
+    """Return what is wrong where elliptic equations have too few conditions on a boundary.
+
+    They need half as many on each part as their order together is.
+    """
+    counts = dict.fromkeys(problem.domain.parts, 0)
+    for condition in problem.conditions:
+        counts[condition.part] += len(condition.residuals)
+    if min(counts.values(), default=1) == 0 and _is_elliptic(problem):
+        bare = ", ".join(part for part, count in counts.items() if not count)
+        detail = f"The equation is elliptic and there is no condition on {bare}."
+        return Outcome(OutcomeKind.ILL_POSED, detail)
+    if problem.domain.dimension < 2 or problem.is_singular:
         return None
-    return Outcome(
-        OutcomeKind.ILL_POSED,
-        f"The equation is elliptic and there is no condition on {', '.join(bare)}.",
+    order = elliptic_order(problem) or 0
+    short = {part: count for part, count in counts.items() if 2 * count < order > 2}
+    if not short:
+        return None
+    given = ", ".join(f"{count} on {part}" for part, count in short.items())
+    detail = (
+        f"Equations that are elliptic and of order {order} together need {order // 2} conditions "
+        f"on each part of the boundary; given were {given}."
     )
+    return Outcome(OutcomeKind.ILL_POSED, detail)
 
 
 def require_unknowns(problem: Problem) -> None:

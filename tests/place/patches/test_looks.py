@@ -8,7 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
-from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.looks import Looks, watched
 from sharpfront.place.patches.looks_together import look_together
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -72,3 +72,11 @@ def test_parts_of_a_box_that_holds_all_data_are_not_looked_at(width, held):
     look_together(looks, parts + poorer)
     assert [not looks(part).seen for part in parts] == [held] * 16
     assert all(looks(part).seen for part in poorer)
+
+
+def test_places_in_tiny_boxes_are_inside():
+    """At the corner (0.3, 0.4) of patches a source was asked for that is infinite there."""
+    high = np.array([[0.3, 0.4]])
+    low = high - np.array([[2.8e-10, 3.7e-10]])
+    places = watched(low, high)[0]
+    assert np.all((places > low) & (places < high))

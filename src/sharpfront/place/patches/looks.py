@@ -265,10 +265,13 @@ def beside(places: FloatArray, sides: FloatArray) -> FloatArray:
 def watched(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return places at which the data of boxes, (b, d), are looked at, (b, m, d).
 
-    Into each corner, and on the way to each side at a few places.
+    Into each corner, and on the way to each side at a few places, all of which are inside: at the
+    corner of a small box data may be infinite.
     """
     shares, upper = _shares_watched(low.shape[1])
-    depths = shares * (high - low)[:, None]
+    sides = high - low
+    least = np.minimum(ROUNDED * np.spacing(np.maximum(np.abs(low), np.abs(high))), 0.01 * sides)
+    depths = np.maximum(shares * sides[:, None], least[:, None])
     return np.where(upper, high[:, None] - depths, low[:, None] + depths)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
-from sharpfront.paper.words import said, texts
+from sharpfront.paper.summary import WORDS, said
 
 
 class Verdict(StrEnum):
@@ -43,7 +43,7 @@ def finding(
     """Return a finding with the texts of its parts; where one is ``"items"`` the items stand."""
     each = (items if part == "items" else (said(key, part, **facts),) for part in parts)
     evidence = tuple(paragraph for paragraphs in each for paragraph in paragraphs)
-    figures = tuple(texts(key).get("figures", ()))
+    figures = tuple(WORDS.texts[key].get("figures", ()))
     return Finding(key, said(key, "title", **facts), verdict, evidence, figures)
 
 

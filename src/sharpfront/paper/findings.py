@@ -1,0 +1,260 @@
+"""What reproduces and what does not: each verdict is decided by the numbers of this very run.
+
+Claims of the paper come first, then what the scores hide and no claim covers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sharpfront.paper.cases import COLLOCATION, NEAR, NU, Case
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.finding import (
+    Finding,
+    Verdict,
+    adaptive_runs,
+    agreed,
+    finding,
+    paper_runs,
+    within,
+)
+from sharpfront.paper.summary import count, said, sci, settings, spread_of, zero_scores
+
+# Width of the baseline's kernels in units of the mean distance of their centres.
+_OVERLAP = 2.5
+
+
+def find(results: Results) -> list[Finding]:
+    """Return every finding that the results allow, in the order of reading."""
+    single, double = results.plan.cases
+    found = [
+        single_baseline(results, single),
+        random_centres(results, single),
+        double_baseline(results, double),
+        adaptive(results, single),
+        adaptive(results, double),
+        measure(results),
+        rows(results),
+        mixture(results),
+        floor(results),
+        conditioning(results),
+        collapse(results),
+        sensitivity(results),
+        own_opinion(results),
+        own_methods(results),
+    ]
+    return [finding for finding in found if finding is not None]
+
+
+def single_baseline(results: Results, case: Case) -> Finding | None:
+    """Compare the baseline's error on the single layer with the paper's, and say what it is."""
+    runs = results.select("table", case.name, "rbf")
+    if not runs:
+        return None
+    paper, rmse = case.published["baseline"].rmse, spread_of(runs, "rmse")
+    close = count(runs, lambda run: within(run.rmse, paper, 0.02))
+    half = count(runs, lambda run: within(run.level, 0.5, 0.02) and run.unevenness < 0.01)
+    parts = ["score", "origin"] if half > len(runs) / 2 else ["score"]
+    verdict = Verdict.HOLDS if within(rmse.median, paper, 0.02) else Verdict.FAILS
+    facts = {"paper": paper, "rmse": rmse, "close": close, "half": half, "rows": COLLOCATION}
+    return finding("single-baseline", verdict, parts, {"runs": len(runs), **facts})
+
+
+def double_baseline(results: Results, case: Case) -> Finding | None:
+    """Compare the baseline's error on the double layer with the paper's and with u = 0."""
+    runs = results.select("table", case.name, "rbf")
+    if not runs:
+        return None
+    rmse, error = spread_of(runs, "rmse"), spread_of(runs, "max_error")
+    paper, zero = case.published["baseline"].rmse, zero_scores(case)
+    factor = max(rmse.median / paper, paper / rmse.median)
+    parts = ["score", "zero"] if zero.rmse < min(paper, rmse.median) else ["score"]
+    verdict = Verdict.HOLDS if factor < 3 else Verdict.PARTLY if factor < 10 else Verdict.FAILS
+    facts = {"paper": paper, "rmse": rmse, "error": error, "factor": factor, "zero": zero}
+    return finding("double-baseline", verdict, parts, facts)
+
+
+def adaptive(results: Results, case: Case) -> Finding | None:
+    """Compare the adaptive method's error with the paper's, and look into the layer."""
+    runs = adaptive_runs(results, case.name)
+    if not runs:
+        return None
+    rmse, error = spread_of(runs, "rmse"), spread_of(runs, "max_error")
+    paper = case.published["adaptive"].rmse
+    reached = count(runs, lambda run: run.rmse <= 2 * paper)
+    resolved = count(runs, lambda run: run.max_error < 0.01)
+    usual = rmse.median <= 2 * paper and resolved > len(runs) / 2
+    verdict = Verdict.HOLDS if usual else Verdict.PARTLY if reached else Verdict.FAILS
+    parts = ["score", "resolved" if resolved else "unresolved"]
+    counts = {"runs": len(runs), "reached": reached, "resolved": resolved}
+    facts = {"case": case, "paper": paper, "rmse": rmse, "error": error, **counts}
+    found = finding("adaptive", verdict, parts, facts)
+    return replace(found, key=f"{case.name}-adaptive", figures=(f"profile-{case.name}",))
+
+
+def mixture(results: Results) -> Finding | None:
+    """Say how much of the learned mixture lies where the layer is."""
+    items, holds = [], []
+    for case in results.plan.cases:
+        even = sum(NEAR * feature.width for feature in case.features)
+        for method in (m for m in results.plan.methods if m.row == "adaptive"):
+            runs = results.select("table", case.name, method.name)
+            if runs:
+                share = spread_of(runs, "mixture_share")
+                holds.append(share.median > 0.5)
+                facts = {"case": case, "method": method, "share": share, "even": even}
+                items.append(said("mixture", "item", **facts))
+    if not items:
+        return None
+    return finding("mixture", agreed(holds), ["what", "items", "why"], {"near": NEAR}, items)
+
+
+def conditioning(results: Results) -> Finding | None:
+    """Compare the conditioning with even and with adapted kernels."""
+    runs = adaptive_runs(results)
+    if not runs:
+        return None
+    first, last = spread_of(runs, "condition_first"), spread_of(runs, "condition_last")
+    better = count(runs, lambda run: run.condition_last < run.condition_first)
+    verdict = Verdict.PARTLY if better > len(runs) / 4 else Verdict.FAILS
+    verdict = Verdict.HOLDS if better > 3 * len(runs) / 4 else verdict
+    parts = ["change", "singular"] if last.median > 4.5e15 else ["change"]
+    facts = {"first": first, "last": last, "better": better, "runs": len(runs)}
+    return finding("conditioning", verdict, parts, facts)
+
+
+def collapse(results: Results) -> Finding | None:
+    """Compare how far the squared residual and its logarithm concentrate."""
+    items, holds, narrowest = [], [], 1.0
+    for case in results.plan.cases:
+        squared = results.select("collapse", case.name)
+        seeds = {run.seed for run in squared}
+        log = [run for run in results.select("table", case.name, "gmm") if run.seed in seeds]
+        if not squared or not log:
+            continue
+        wide, narrow = (spread_of(runs, "mixture_length_first").median for runs in (log, squared))
+        tame, raw = (spread_of(log, name).median for name in ("length_log", "length_squared"))
+        holds.append(narrow < wide / 2 and raw < tame / 2)
+        narrowest = min(narrowest, narrow)
+        facts = {"case": case, "tame": tame, "raw": raw, "wide": wide, "narrow": narrow}
+        items.append(said("collapse", "item", **facts))
+    if not items:
+        return None
+    parts = ["what", "items", "mild"] if narrowest > 0.05 else ["what", "items"]
+    return finding("collapse", agreed(holds), parts, {}, items)
+
+
+def random_centres(results: Results, case: Case) -> Finding | None:
+    """Say what the baseline gives if its centres are drawn independently."""
+    runs = results.select("table", case.name, "rbf-random")
+    even = results.select("table", case.name, "rbf")
+    if not runs or not even:
+        return None
+    half = count(runs, lambda run: within(run.rmse, 0.5, 0.02))
+    flat = count(runs, lambda run: run.unevenness < 0.01)
+    width = _OVERLAP / case.kernels
+    wide, narrow = (spread_of(some, "widest_gap").median / width for some in (runs, even))
+    known = [run for run in runs if run.expected_level is not None]
+    close = count(known, lambda run: abs(run.level - (run.expected_level or 0)) < 0.1)
+    counts = {"half": half, "flat": flat, "close": close, "known": len(known), "runs": len(runs)}
+    facts = {
+        "rmse": spread_of(runs, "rmse"),
+        "levels": spread_of(runs, "level"),
+        "error": spread_of(runs, "max_error"),
+        "wide": wide,
+        "narrow": narrow,
+        **counts,
+    }
+    return finding("random-centres", Verdict.NOTE, ["score", "gaps"], facts)
+
+
+def measure(results: Results) -> Finding | None:
+    """Say what the paper's measure sees of the layer."""
+    runs = paper_runs(results)
+    if not runs:
+        return None
+    facts = {
+        "fooled": count(runs, lambda run: run.rmse < 1e-2 and run.max_error > 0.2),
+        "runs": len(runs),
+        "best": min(runs, key=lambda run: run.rmse),
+        "rows": COLLOCATION,
+        "apart": 1 / COLLOCATION,
+        "nu": NU,
+        "zeros": " and ".join(
+            f"{sci(zero_scores(case).rmse)} ({case.label.lower()})" for case in results.plan.cases
+        ),
+    }
+    return finding("measure", Verdict.NOTE, ["fooled", "grid"], facts)
+
+
+def rows(results: Results) -> Finding | None:
+    """Count the rows of the equation that see the layer."""
+    runs = paper_runs(results)
+    if not runs:
+        return None
+    near, dead = spread_of(runs, "rows_near"), spread_of(runs, "dead_columns")
+    inside = count(runs, lambda run: bool(run.rows_inside))
+    some = count(runs, lambda run: run.dead_columns > 0)
+    facts = {"near": near, "dead": dead, "inside": inside, "some": some, "runs": len(runs)}
+    parts = ["few", "dead"] if some else ["few"]
+    return finding("rows", Verdict.NOTE, parts, {"rows": COLLOCATION, "widths": NEAR, **facts})
+
+
+def floor(results: Results) -> Finding | None:
+    """Say how narrow a component of the sampled fit can be."""
+    runs = [run for run in results.select("table", method="gmm") if run.narrowest is not None]
+    if not runs:
+        return None
+    narrowest = min(run.narrowest or 0.0 for run in runs)
+    at_limit = count(runs, lambda run: (run.narrowest or 0.0) < 1.1e-3)
+    limit = 1e-3
+    facts = {"limit": limit, "single": limit / NU, "double": 2 * limit / NU, "runs": len(runs)}
+    found = {"narrowest": narrowest, "at_limit": at_limit}
+    return finding("floor", Verdict.NOTE, ["limit"], {**facts, **found})
+
+
+def sensitivity(results: Results) -> Finding | None:
+    """Say what the settings change that the text leaves open."""
+    scan, runs = settings(results), results.select("sensitivity")
+    if not runs:
+        return None
+    resolved = count(runs, lambda run: run.max_error < 0.01)
+    best = min(scan, key=lambda setting: setting.max_error.median)
+    facts = {
+        "rmse": spread_of(runs, "rmse"),
+        "error": spread_of(runs, "max_error"),
+        "resolved": resolved,
+        "what": "whether the layer is resolved" if resolved else "does not resolve the layer",
+        "best": best,
+        "words": ", ".join(f"{name} {value}" for name, value in best.words),
+        "runs": len(runs),
+        "scan": len(scan),
+    }
+    return finding("sensitivity", Verdict.NOTE, ["range", "best"], facts)
+
+
+def own_opinion(results: Results) -> Finding | None:
+    """Say what the library knew without the exact solution."""
+    runs = results.select("table")
+    wrong = [run for run in runs if run.max_error > 0.01]
+    if not wrong:
+        return None
+    silent = count(wrong, lambda run: run.converged)
+    low = count(wrong, lambda run: run.error_estimate < 0.1)
+    facts = {"wrong": len(wrong), "runs": len(runs), "silent": silent, "low": low}
+    return finding("own-opinion", Verdict.NOTE, ["calls"], facts)
+
+
+def own_methods(results: Results) -> Finding | None:
+    """Say what methods of this library reach on the same problems."""
+    items = []
+    for method in (m for m in results.plan.methods if m.row is None):
+        for case in results.plan.cases:
+            runs = results.select("table", case.name, method.name)
+            if runs:
+                error, time = spread_of(runs, "max_error"), spread_of(runs, "seconds")
+                facts = {"error": error, "kernels": runs[0].kernels, "time": time}
+                items.append(said("own-methods", "item", case=case, method=method, **facts))
+    if not items:
+        return None
+    return finding("own-methods", Verdict.NOTE, ["items"], {}, [" ".join(items)])
