@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, value
 
@@ -29,7 +29,7 @@ class _End(NamedTuple):
     """An end at which the equation loses its order."""
 
     place: float
-    roots: FloatArray  # of the indicial equation
+    roots: NDArray[np.complex128]  # of the indicial equation
     slope: float  # of the solution that is one there, in units of the interval
     length: float  # of the interval
 
@@ -76,12 +76,12 @@ def _end(problem: LineProblem, is_low: bool) -> _End | None:
     roots = np.roots([c2, c1 - c2, c0]) if problem.order == 2 else np.array([-c0 / c1])
     # Of 1 + g s the equation leaves what it leaves of 1, and g times what it leaves of s.
     slope = VERTICAL if abs(c0 + c1) < KNOWN else -c0 / (c0 + c1) / NEAR[1] * inward
-    return _End(place, roots, float(slope), high - low)
+    return _End(place, np.sort_complex(roots), float(slope), high - low)
 
 
 def _left_free(end: _End, conditions: list[LinearCondition]) -> int:
     """Return how many solutions conditions at an end leave free."""
-    weights, roots = np.zeros((len(conditions), 2)), np.sort_complex(end.roots)
+    weights, roots = np.zeros((len(conditions), 2)), end.roots
     for row, condition in zip(weights, conditions, strict=True):
         for term in condition.terms:
             assert isinstance(term, Term)
