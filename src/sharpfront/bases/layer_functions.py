@@ -31,7 +31,7 @@ LAYER = -2.0
 # solid, where nothing is fitted, no farther than the other.
 BESIDE, OUT_OF = 1e-6, 0.02
 # Points along the surface for every harmonic.
-OVERSAMPLED = 1.5
+LAYER_OVERSAMPLED = 1.5
 # Places along each side of a shell next to which feet of points are looked for.
 PLACES = 12
 # Sets of points whose distances are kept.
@@ -185,7 +185,7 @@ class LayerFunctions:
     @cached_property
     def row_points(self) -> FloatArray:
         """Points all over the layer at which an equation sees the functions, (m, 3)."""
-        share = OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
+        share = LAYER_OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
         return self.sample(math.ceil(math.sqrt(share)), len(self.degrees) + 3)
 
     @cached_property
