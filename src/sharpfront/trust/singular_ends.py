@@ -76,7 +76,7 @@ def _end(problem: LineProblem, is_low: bool) -> _End | None:
     roots = np.roots([c2, c1 - c2, c0]) if problem.order == 2 else np.array([-c0 / c1])
     # Of 1 + g s the equation leaves what it leaves of 1, and g times what it leaves of s.
     slope = VERTICAL if abs(c0 + c1) < KNOWN else -c0 / (c0 + c1) / NEAR[1] * inward
-    return _End(place, np.sort_complex(roots), float(slope), high - low)
+    return _End(place, np.sort_complex(np.asarray(roots, dtype=complex)), float(slope), high - low)
 
 
 def _left_free(end: _End, conditions: list[LinearCondition]) -> int:
