@@ -12,9 +12,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.special import eval_genlaguerre
 
 from sharpfront.arrays import FloatArray
@@ -84,8 +84,11 @@ class Beside:
         return self._last[1]
 
     @cached_property
-    def _places(self) -> tuple[cKDTree, Ints, FloatArray, float]:
+    def _places(self) -> tuple[Any, Ints, FloatArray, float]:
         """Places all over the surface: shells, positions there, (m, 3), and how far apart."""
+        # Loaded where there are layers only: a solve on the line needs nothing of it.
+        from scipy.spatial import cKDTree
+
         at = [spread_along(shell, PLACES, np.zeros(1)) for shell in self.shells]
         points = np.concatenate([s.points(x) for s, x in zip(self.shells, at, strict=True)])
         whose, tree = np.repeat(np.arange(len(at)), [len(x) for x in at]), cKDTree(points)

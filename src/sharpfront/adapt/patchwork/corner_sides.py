@@ -21,7 +21,7 @@ SAME_CORNER = 1e-12
 DEGREE, FITTED, TURNED = 10, 24, 0.5
 SHARES = np.append(0.0, 0.5 * (1.0 - np.cos(np.pi * (np.arange(FITTED) + 0.5) / FITTED)))
 # Sides that part from their tangents by less over the domain's size are straight.
-STRAIGHT = 1e-10
+STRAIGHT_SIDE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def _along(
         if np.abs(ends[end] - corner).max() <= 1e3 * near:
             bend = _bend(curve, end, extent)
             way = bend.tangents(np.zeros(1))[0]
-            straight = bend.curvature * extent < STRAIGHT
+            straight = bend.curvature * extent < STRAIGHT_SIDE
             out.append(CornerSide(way, part, bend.curvature, None if straight else bend))
     return out
 
