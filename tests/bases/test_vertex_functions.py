@@ -53,6 +53,7 @@ def test_they_are_harmonic_but_for_the_last_and_vanish_on_faces(octants):
     left = sum(own.values(points, orders) for orders in SECOND)
     np.testing.assert_allclose(left[:, :-1], 0.0, atol=1e-9)
     np.testing.assert_allclose(left[:, -1], -1 / UNIT**2, atol=1e-9)
+    np.testing.assert_allclose(left, np.tile(own.laplacians, (len(left), 1)), atol=1e-9)
     # By differences too, which go across from fan to fan.
     away = np.abs(points - PLACE).min(axis=1) > 0.1
     points = points[away]

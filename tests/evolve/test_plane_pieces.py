@@ -17,7 +17,7 @@ from sharpfront.evolve.plane.march import Aim, SlabError
 from sharpfront.evolve.plane.place import fitted, lengthened, place
 from sharpfront.evolve.plane.space import Frame
 from sharpfront.evolve.plane.square import Square
-from sharpfront.maps import MovingAxis, MovingSquare
+from sharpfront.maps import MovingAxis, MovingSquare, restored_square
 from sharpfront.maps.moving_axis import components
 
 # weights, means, slopes, deviations, speeds, turns, stretches
@@ -237,6 +237,29 @@ def test_a_solution_leaves_little_of_the_equation():
     solution = solved("petal-heat")
     x, y = np.random.default_rng(4).uniform(0.4, 0.6, (2, 50))
     assert np.max(np.abs(solution.residual(x, y, np.full(50, 0.02)))) < 1e-3
+
+
+def test_functions_that_stay_have_rates_of_slopes():
+    solution, h = solved("petal-heat"), 1e-5
+    x, y, t = 0.45, 0.55, np.array([0.013, 0.031])
+    assert not any(frame.moves for frame in solution.approximation.bases["u"].frames)
+    for field, rate in [(("x",), ("x", "t")), (("t",), ("t", "t"))]:
+        own, mixed = solution, solution
+        for name in field:
+            own = own.d(name)
+        for name in rate:
+            mixed = mixed.d(name)
+        expected = (own(x, y, t + h) - own(x, y, t - h)) / (2 * h)
+        np.testing.assert_allclose(mixed(x, y, t), expected, rtol=1e-4)
+
+
+def test_a_square_comes_back_from_its_numbers():
+    square = MovingSquare((1, 0), (MOVING, MovingAxis(0.0, 1.0)))
+    again = restored_square(square.state())
+    points = np.random.default_rng(6).uniform(0.1, 0.9, (20, 2))
+    assert again.axes == square.axes
+    np.testing.assert_array_equal(again.inverse(points, 0.1), square.inverse(points, 0.1))
+    np.testing.assert_allclose(square.points(square.inverse(points, 0.1), 0.1), points, atol=1e-11)
 
 
 def test_what_a_basis_does_not_carry_is_refused():

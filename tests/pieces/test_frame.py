@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 
@@ -39,3 +41,25 @@ def test_places_are_found_at_every_moment(ring, seed):
     assert s.min() >= 0.0 and s.max() <= 1.0 + 1e-12
     begin, end = (np.take_along_axis(at, own + i, axis=1) for i in (0, 1))
     assert np.allclose(begin + s * (end - begin), x, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ring", [False, True], ids=["line", "circle"])
+@pytest.mark.parametrize("order", [2, 4])
+def test_functions_are_carried_into_another_frame(ring, order):
+    tables, later = reference(order, order + 4), np.array([-0.3, 0.0, 0.4])
+
+    def frame(elements, bend, speed):
+        even = np.linspace(0.0, 2.0, elements + 1)
+        wave = np.sin(np.pi * even)
+        return Frame(tables, even + bend * wave, speed * wave + 0.2 * ring, ring)
+
+    def of(x, t):
+        return np.stack([np.sin(np.pi * (x - t)), np.exp(np.cos(np.pi * (x + t)))], axis=1)
+
+    here, there = frame(40, 0.05, 0.3), frame(31, -0.1, -0.2)
+    mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
+    states = [mesher.interpolant(here.at(t).nodes, lambda x, t=t: of(x, t)) for t in later]
+    found = here.carried(there, later, np.stack(states))
+    x = np.linspace(0.01, 1.99, 200)
+    for t, values in zip(later, found, strict=True):
+        assert np.abs(there.at(t).evaluate(values, x) - of(x, t)).max() < 1e-6

@@ -21,13 +21,13 @@ def made(ring, order=4, points=7):
     tables = reference(order, points)
     mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
     slabs, weights = [], []
-    for (start, stop), count in (((0.0, 0.2), 14), ((0.2, 0.8), 18)):
+    for (start, stop), count, stages in (((0.0, 0.2), 14, 5), ((0.2, 0.8), 18, 7)):
         even = np.linspace(0.0, 2.0, count + 1)
         nodes = even + 0.05 * np.sin(np.pi * even)
         velocities = 0.1 * np.sin(np.pi * even) + (0.3 if ring else 0.0)
-        slab = Slab(start, stop, Frame(tables, nodes, velocities, ring))
+        slab = Slab(start, stop, Frame(tables, nodes, velocities, ring), stages)
         slabs.append(slab)
-        for t in start + slab.dt * all_nodes():
+        for t in start + slab.dt * all_nodes(stages):
             values = mesher.interpolant(slab.at(t).nodes, lambda x, t=t: exact(x, t)[:, None])
             weights.append(values[:, 0])
     return SlabBasis(tuple(slabs)), np.concatenate(weights)
@@ -122,6 +122,12 @@ def test_state_restores_the_same_bits(pair):
         found = [b.values(weights, points, order) for b in (basis, again)]
         assert np.array_equal(*found)
     assert [s.frame.ring for s in again.slabs] == [s.frame.ring for s in basis.slabs]
+
+
+def test_files_of_earlier_versions_have_five_stages(pair):
+    state = pair[0].state()
+    del state["stages"]
+    assert [slab.stages for slab in restore_slabs(state).slabs] == [5, 5]
 
 
 def test_circle_is_periodic():

@@ -47,6 +47,7 @@ from sharpfront.trust.conditioning import (
 )
 from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
+from sharpfront.trust.singular_ends import unheld
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5
@@ -116,7 +117,7 @@ class Resolve:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
         plain, implied = without_implied(plain)
-        refusal = miscounted(plain)
+        refusal = miscounted(plain) or unheld(plain)
         if refusal:
             return self.blind(name, plain, tol, refusal)
         seen = survey(plain)

@@ -12,9 +12,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.special import eval_genlaguerre
 
 from sharpfront.arrays import FloatArray
@@ -31,7 +31,7 @@ LAYER = -2.0
 # solid, where nothing is fitted, no farther than the other.
 BESIDE, OUT_OF = 1e-6, 0.02
 # Points along the surface for every harmonic.
-OVERSAMPLED = 1.5
+LAYER_OVERSAMPLED = 1.5
 # Places along each side of a shell next to which feet of points are looked for.
 PLACES = 12
 # Sets of points whose distances are kept.
@@ -84,8 +84,11 @@ class Beside:
         return self._last[1]
 
     @cached_property
-    def _places(self) -> tuple[cKDTree, Ints, FloatArray, float]:
+    def _places(self) -> tuple[Any, Ints, FloatArray, float]:
         """Places all over the surface: shells, positions there, (m, 3), and how far apart."""
+        # Loaded where there are layers only: a solve on the line needs nothing of it.
+        from scipy.spatial import cKDTree
+
         at = [spread_along(shell, PLACES, np.zeros(1)) for shell in self.shells]
         points = np.concatenate([s.points(x) for s, x in zip(self.shells, at, strict=True)])
         whose, tree = np.repeat(np.arange(len(at)), [len(x) for x in at]), cKDTree(points)
@@ -185,7 +188,7 @@ class LayerFunctions:
     @cached_property
     def row_points(self) -> FloatArray:
         """Points all over the layer at which an equation sees the functions, (m, 3)."""
-        share = OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
+        share = LAYER_OVERSAMPLED * (self.degrees[0] + 1) ** 2 / len(self.beside.shells)
         return self.sample(math.ceil(math.sqrt(share)), len(self.degrees) + 3)
 
     @cached_property

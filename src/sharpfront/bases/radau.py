@@ -1,11 +1,12 @@
 """Polynomials in time on Radau's nodes.
 
-A slab of time [t0, t1] is s in [0, 1]. Values are kept at s = 0 and at the STAGES nodes c_j of
-Radau IIA, the last of which is s = 1.
+A slab of time [t0, t1] is s in [0, 1]. Values are kept at s = 0 and at the nodes c_j of Radau IIA,
+the last of which is s = 1; there are STAGES of them unless it is said otherwise.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -84,15 +85,19 @@ LEAST_FALL, MOST_FALL = 0.1, 0.9
 
 
 def left_out(values: FloatArray) -> float:
-    """Return what polynomials through values at all nodes, (STAGES + 1, ...), leave out at most.
+    """Return what polynomials through values at all nodes, (stages + 1, ...), leave out at most.
 
     It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
-    is seen in the last two that are there.
+    is seen in the last two that are there. About a moment at which something turns every other one
+    vanishes: where the last does not fall, it is compared with the second before it.
     """
-    last = np.abs(legendre()[-2:] @ values.reshape(len(values), -1))
-    fourth, fifth = (float(part) for part in last.max(axis=1, initial=0.0))
-    fall = min(max(fifth / max(fourth, 1e-300), LEAST_FALL), MOST_FALL)
-    return fifth * fall / (1.0 - fall)
+    found = np.abs(legendre(len(values) - 1)[-3:] @ values.reshape(len(values), -1))
+    first, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
+    fall = last / max(second, 1e-300)
+    if fall > MOST_FALL:
+        fall = min(math.sqrt(last / max(first, 1e-300)), MOST_FALL)
+    fall = max(fall, LEAST_FALL)
+    return last * fall / (1.0 - fall)
 
 
 @cache

@@ -103,13 +103,9 @@ class SolidCut(Inside):
                 parts.setdefault(surface.part, []).append(found)
         out = {}
         for part, own in parts.items():
-            points, normals = (np.concatenate([getattr(b, k) for b, _ in own]) for k in _BOTH)
             areas = np.concatenate([a for _, a in own])
-            out[part] = BoundaryPoints(points, normals), areas / areas.sum()
+            out[part] = BoundaryPoints.joined([b for b, _ in own]), areas / areas.sum()
         return out
-
-
-_BOTH = ("points", "normals")
 
 
 class SolidRegion:

@@ -47,6 +47,12 @@ class VertexFunctions:
         sourced = [Term(OF_SOURCE, 0, True)] * (self.size - len(self.degrees))
         return (*(Term(a, 0, False) for a in self.degrees.tolist()), *sourced)
 
+    @property
+    def laplacians(self) -> FloatArray:
+        """The Laplacian of each function, the same everywhere: nothing, or that of a source."""
+        sourced = np.arange(self.size) >= len(self.degrees)
+        return np.where(sourced, -1.0 / self.unit**2, 0.0)
+
     def values(
         self, points: FloatArray, orders: Orders, beside: FloatArray | None = None
     ) -> FloatArray:

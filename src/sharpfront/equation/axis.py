@@ -17,11 +17,15 @@ MOST_POWERS = 8
 
 
 def cleared(residual: Expression, name: str) -> Expression:
-    """Return the residual times the powers of a coordinate that it is divided by."""
+    """Return the residual times the powers of a coordinate that it is divided by.
+
+    Of what stays divided by it, as exp(-1 / x) does, it is returned as it is.
+    """
+    found = residual
     for _ in range(MOST_POWERS):
-        if not _is_divided(residual, name):
-            break
-        residual = _times(residual, name)
+        if not _is_divided(found, name):
+            return found
+        found = _times(found, name)
     return residual
 
 

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.equation.differentiation import JUMPS
-from sharpfront.equation.expression import Apply, Constant, Expression, Key, Values
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Expression,
+    Key,
+    Leaf,
+    Values,
+)
 from sharpfront.equation.graph import evaluate, evaluate_nodes, ordered
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.opaque import OpaqueFunction
@@ -22,6 +30,9 @@ _LIMIT = (
     "there so that it is computed, as scipy.special.xlogy(x, x) for x * np.log(x), or as a "
     "function of your own, sf.function(f)(x)"
 )
+
+# Where an equation is finite whose poles stand at ends, and what stands for unknowns there.
+LOOKED_INSIDE, ANY_VALUE = (1e-6, 0.3, 0.7, 1.0 - 1e-6), 0.7
 
 
 def environment(
@@ -59,6 +70,17 @@ def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> N
         if not isinstance(graph, Constant):
             found &= np.isfinite(_values(graph, leaves, len(points)))
     return found
+
+
+def has_poles_at_ends(expression: Expression, name: str, low: float, high: float) -> bool:
+    """Tell whether an equation is finite inside an interval and not at its ends, as u_x / x is."""
+    nodes = [node for node in ordered(expression) if isinstance(node, Leaf)]
+    if not any(isinstance(node, Coordinate) for node in nodes):
+        return False
+    x = np.array([low, high, *(low + (high - low) * np.array(LOOKED_INSIDE))])
+    leaves: dict[Key, Values] = {node.key: np.asarray(ANY_VALUE) for node in nodes}
+    found = np.isfinite(_values(expression, leaves | {("coordinate", name): x}, len(x)))
+    return not found[:2].all() and bool(found[2:].all())
 
 
 def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
@@ -19,7 +18,7 @@ from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.solution import Solution
 
-# The step's mesh and its coefficients, (STAGES + 1, n, K).
+# The step's mesh and its coefficients, (stages + 1, n, K).
 Kept = tuple[Slab, FloatArray]
 
 
@@ -95,7 +94,7 @@ def _kept(solution: Solution, system: TimeSystem) -> Sequence[Kept]:
     return [
         (
             replace(slab, frame=replace(slab.frame, bends=system.layers)),
-            np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=2),
+            np.stack([p.reshape(slab.stages + 1, -1) for p in part], axis=2),
         )
         for slab, part in zip(basis.slabs, parts, strict=True)
     ]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, left_out
+from sharpfront.bases.radau import left_out
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import FIRST_CHANGE, begun
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
@@ -19,7 +19,7 @@ from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined,
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, end_rates
-from sharpfront.evolve.stages import guessed, lateness, solved_stages
+from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
 from sharpfront.evolve.weaker import difference, followed
@@ -27,8 +27,8 @@ from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
 SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
-# Less than this share of what a step may leave does not hold it: it grows as much as any.
-LITTLE_LEFT = 5e-5
+# What a step left, to the power 1 / (s + 1), counts no less: below it grows as much as any.
+LITTLE_LEFT = 0.192
 # Steps that do not grow after such a cut.
 CAREFUL = 3
 # No step is a smaller share of the span; roots of x need one of 1e-26, with elements of 1e-13.
@@ -80,7 +80,7 @@ def _step(run: Run, state: State) -> Taken:
         if len(nodes) != len(state.frame.nodes):
             state = placed(run, state, allowed(run, nodes))
         tried = _tried(run, state, dt)
-        iterations += tried.iterations
+        iterations += tried.solved.iterations
         if isinstance(tried, _Refused):
             state = replace(state, dt=tried.dt, careful=tried.careful)
             continue
@@ -101,13 +101,13 @@ def _step(run: Run, state: State) -> Taken:
             continue
         weak, error = found
         after = tended(run, replace(end, weak=weak), rough, worst)
-        slab = Slab(state.t, end.t, tried.step.frame)
+        slab = Slab(state.t, end.t, tried.step.frame, run.stages)
         return Taken(slab, tried.step.values, after, error, iterations)
 
 
 def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float] | None:
     """Return the weaker run after a step, and how far off the step is; None where it fails."""
-    weak = followed(run, tried.step, state, tried.unit)
+    weak = followed(run, tried.step, state, tried.unit, tried.solved.contraction)
     if weak is None:
         return None
     at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
@@ -118,7 +118,8 @@ def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float
         assert state.weak is not None
         held = [name in run.system.constrained for name in run.system.names]
         apart = np.maximum(apart, np.where(held, 0.0, difference(state, state.weak)))
-    return weak, between + run.counts * float(apart[stated].max())
+    # What Newton's method leaves both runs may have alike.
+    return weak, between + tried.solved.left + run.counts * float(apart[stated].max())
 
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
@@ -129,26 +130,26 @@ def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
     if worst * dt > 1.0 - run.settings.shrink:
         dt = (1.0 - run.settings.shrink) / worst
     frame = state.frame.moving(v)
-    step = Step(run.discrete, frame, state.t, dt, guessed(state, dt))
+    step = Step(run.discrete, frame, state.t, dt, guessed(state, frame, dt, run.stages))
     unit = state.unit
     if unit is None:
         unit = measured(run, state.frame, state.values, state.scale, state.t)[0]
     unit = nodal(run, unit)
     solved = solved_stages(step, state.scale, unit, run.newton)
     if solved.factors is None:
-        return _Refused(CUT * dt, CAREFUL, solved.iterations)
+        return _Refused(CUT * dt, CAREFUL, solved)
     late = lateness(run, step, state, solved, unit)
     if late > 1.0:
         # What this very step left is all that counts: it is not foreseen once more.
-        factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
-        return _Refused(dt * factor, state.careful, solved.iterations)
+        factor = min(max(SAFE * late ** (-1.0 / (run.stages + 1)), SHRINK), 0.8)
+        return _Refused(dt * factor, state.careful, solved)
     after, rough = _after(run, state, step, late)
-    return _Stands(step, unit, after, rough, solved.iterations)
+    return _Stands(step, unit, after, rough, solved)
 
 
 def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, FloatArray]:
     """Return the run after a step that may stand in time, and how rough it is."""
-    values, dt, factor = step.values, step.dt, _factor(state, step.dt, late)
+    values, dt, factor = step.values, step.dt, _factor(run, state, step.dt, late)
     largest = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
     scale = np.maximum(state.scale, largest)
     stop, frame = run.agenda.settled(state.t + dt, run.span[1]), step.frame.at(dt)
@@ -168,16 +169,16 @@ def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, Floa
     return after, rough
 
 
-def _factor(state: State, dt: float, late: float) -> float:
+def _factor(run: Run, state: State, dt: float, late: float) -> float:
     """Return how many times longer the next step may be than one that left so much in time.
 
     Errors that grow from step to step go on to grow.
     """
-    power = 1.0 / (STAGES + 1)
-    late, last = max(late, LITTLE_LEFT), max(state.late, LITTLE_LEFT)
-    factor = SAFE * late**-power
+    power = 1.0 / (run.stages + 1)
+    now, last = max(late**power, LITTLE_LEFT), max(state.late**power, LITTLE_LEFT)
+    factor = SAFE / now
     if state.before is not None:
-        factor *= min(1.0, dt / state.before[1] * (last / late) ** power)
+        factor *= min(1.0, dt / state.before[1] * last / now)
     return float(min(max(factor, SHRINK), GROW))
 
 
@@ -186,7 +187,7 @@ class _Refused(NamedTuple):
 
     dt: float
     careful: int
-    iterations: int
+    solved: Solved
 
 
 class _Stands(NamedTuple):
@@ -197,4 +198,4 @@ class _Stands(NamedTuple):
     # The strict run after it, and how rough that is.
     after: State
     rough: FloatArray
-    iterations: int
+    solved: Solved

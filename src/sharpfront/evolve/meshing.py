@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import all_nodes
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.growth import units
@@ -81,23 +82,18 @@ def seeing(run: Run, nodes: FloatArray, t: float, ahead: float) -> FloatArray:
 
 def placed(run: Run, state: State, nodes: FloatArray) -> State:
     """Return a run on other nodes; its last step comes along as the next one's guess."""
-    k = state.values.shape[1]
-    old = state.frame
+    k, old = state.values.shape[1], state.frame
     assert state.weak is not None
-    stack = [state.values, state.weak, *(state.before[0] if state.before else ())]
-    together = np.concatenate(stack, axis=1)
-    found = run.mesher.interpolant(nodes, lambda x: old.evaluate(together, x))
-    values, weak, *stages = np.moveaxis(found.reshape(len(found), -1, k), 1, 0)
+    both = np.concatenate([state.values, state.weak], axis=1)
+    found = run.mesher.interpolant(nodes, lambda x: old.evaluate(both, x))
+    values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k:])
     state = replace(state, values=values, weak=weak, unit=None)
-    frame = run.mesher.frame(nodes)
     if state.before is None:
-        rates = first_rates(run.discrete, frame, values, state.t)
-        return replace(state, frame=frame, rates=rates)
-    before = (np.stack(stages), state.before[1])
-    rates = end_rates(*before)
-    velocities_ = np.interp(nodes, old.nodes, old.velocities)
-    frame = run.mesher.frame(nodes, velocities_)
-    return replace(state, frame=frame, rates=rates, before=before)
+        frame = run.mesher.frame(nodes)
+        return replace(state, frame=frame, rates=first_rates(run.discrete, frame, values, state.t))
+    (stages, dt), frame = state.before, run.mesher.frame(nodes, old.velocity(nodes))
+    before = (old.carried(frame, (all_nodes(len(stages) - 1) - 1.0) * dt, stages), dt)
+    return replace(state, frame=frame, rates=end_rates(*before), before=before)
 
 
 def refined(run: Run, state: State, rough: FloatArray, dt: float) -> State:

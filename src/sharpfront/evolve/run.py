@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, diagonal
+from sharpfront.bases.radau import diagonal
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.mesh import Mesher
@@ -30,7 +30,7 @@ class State:
     rates: FloatArray
     dt: float  # the step to try next
     scale: FloatArray  # max(1, max|u|) so far, of each unknown, (K,)
-    # Coefficients at the beginning and the stages of the last step on this mesh, (STAGES + 1, n,
+    # Coefficients at the beginning and the stages of the last step on this mesh, (stages + 1, n,
     # K), and its length; None at a start.
     before: tuple[FloatArray, float] | None = None
     careful: int = 0  # steps that must not grow
@@ -56,7 +56,7 @@ class State:
 class Taken:
     """A step that was taken."""
 
-    # Its mesh, and coefficients at its beginning and stages, (STAGES + 1, n, K).
+    # Its mesh, and coefficients at its beginning and stages, (stages + 1, n, K).
     slab: Slab
     values: FloatArray
     after: State  # the run after it
@@ -99,6 +99,18 @@ class Run:
         return span
 
     @cached_property
+    def stages(self) -> int:
+        """Those of each step.
+
+        More of them gain nothing where rates jump with an unknown, nor where nothing damps errors,
+        which go about as noise: in waves, and if the highest derivative along x is of odd order.
+        """
+        own, system = self.settings, self.system
+        waves = len(system.names) > self.stated or system.order % 2 == 1
+        few = self.tol > own.from_then or self.counts > 1.0 or waves
+        return own.stages if few else own.more_stages
+
+    @cached_property
     def in_space(self) -> float:
         """What an element may leave out."""
         return self.settings.space * self.tol
@@ -111,7 +123,7 @@ class Run:
     @cached_property
     def in_time(self) -> float:
         """What the embedded formula of a step may leave."""
-        return self.settings.time * float(self.tol ** ((STAGES + 1) / (2 * STAGES)))
+        return self.settings.time * float(self.tol ** ((self.stages + 1) / (2 * self.stages)))
 
     @cached_property
     def stated(self) -> int:
@@ -126,7 +138,8 @@ class Run:
 
 def end_rates(values: FloatArray, dt: float) -> FloatArray:
     """Return the rates at the end of a step from coefficients at its beginning and stages."""
-    return np.asarray(combined(diagonal().inverse[-1:] / dt, values[1:] - values[0])[0])
+    inverse = diagonal(len(values) - 1).inverse
+    return np.asarray(combined(inverse[-1:] / dt, values[1:] - values[0])[0])
 
 
 def combined(shares: FloatArray, values: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ class StageSystem:
         self.inner = np.zeros((2, elements, size, k, points, k, self.stages))
         fields.fill(self.inner.transpose(0, 4, 6, 1, 5, 2, 3), slice(None))
         self.outer = fields.end_tangents(slice(None))
-        inverse = diagonal().inverse / dt
+        inverse = diagonal(self.stages).inverse / dt
         self.factor = self.wide.factored(self.wide.matrix(self._band(inverse)))
         # What the coefficients at the beginning give to the rates at each stage.
         self.first = -inverse.sum(axis=1)
@@ -59,9 +59,9 @@ class StageSystem:
         return np.asarray(band[0])
 
     def right(self, forcing: FloatArray, start: FloatArray) -> FloatArray:
-        """Return right-hand sides, (size, STAGES, p).
+        """Return right-hand sides, (size, stages, p).
 
-        For what rows leave of each, (p, STAGES, size), and first states, (n, K, p).
+        For what rows leave of each, (p, stages, size), and first states, (n, K, p).
         """
         total = self._times(start)
         total *= self.first[:, None]
@@ -70,7 +70,7 @@ class StageSystem:
         return np.moveaxis(self.narrow.placed(np.moveaxis(total, 0, 2)), 2, 0)
 
     def _times(self, start: FloatArray) -> FloatArray:
-        """Return the matrix of rates at each stage times states (n, K, p), (size, STAGES, p)."""
+        """Return the matrix of rates at each stage times states (n, K, p), (size, stages, p)."""
         frame, p = self.moments.frame, start.shape[2]
         own = start[frame.numbers].reshape(frame.elements, -1, p)
         masses = self.inner[0].reshape(*own.shape[:2], -1)
@@ -84,7 +84,7 @@ class StageSystem:
         return out
 
     def solved(self, right: FloatArray) -> FloatArray:
-        """Return the coefficients at the stages, (STAGES, n, K, p), for sides (size, STAGES, p)."""
+        """Return the coefficients at the stages, (stages, n, K, p), for sides (size, stages, p)."""
         wide = right.reshape(-1, right.shape[2])
         found = self.wide.solved(self.factor, wide).reshape(right.shape)
         taken = np.moveaxis(self.narrow.taken(np.moveaxis(found, 0, 2)), 2, 1)

@@ -8,13 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, interpolation, left_out, stage_nodes
+from sharpfront.bases.radau import interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.unseen import unseen
+from sharpfront.pieces.frame import Frame
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3
+# Share of an element by which nodes at other velocities come apart in a step, at least.
+PARTED = 1e-4
 # Where an error is asked for, not a solution, one digit is enough.
 DIGIT = 0.1
 # What a first step may leave out inside it, of what others may: where rates jump at the start its
@@ -30,20 +33,29 @@ class Solved(NamedTuple):
     factors: Factors | None  # None where it failed
     iterations: int
     start: FloatArray  # what the embedded formula leaves at the beginning, (size,)
+    # How many times smaller the second change was than the first; infinite if there was none.
+    contraction: float = np.inf
+    left: float = np.inf  # what changes to come are taken to add up to, in units
 
 
 def solved_stages(
-    step: Step, scale: FloatArray, unit: FloatArray, small: float, most: float = 0.0
+    step: Step,
+    scale: FloatArray,
+    unit: FloatArray,
+    small: float,
+    most: float = 0.0,
+    contraction: float = np.inf,
 ) -> Solved:
     """Solve the stages by Newton's method with one matrix, its iterates mixed.
 
-    It stops where changes are small in units of errors at the nodes, (nodes, K), or a tenth of the
-    first one, if that is not the most that may be left; scales are those of the unknowns.
+    It stops where changes to come are small in units of errors at the nodes, (nodes, K), or a tenth
+    of the first one, if that is not the most that may be left; scales are those of the unknowns.
+    The contraction is what a first change is taken to be followed by, if that is known.
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
     factors: Factors | None = None
-    mixer, last = _Mixer(levels, scale), np.inf
+    mixer, last, q = _Mixer(levels, scale), np.inf, contraction
     for i in range(ITERATIONS):
         residual = step.residual(first=i == 0)
         try:
@@ -57,11 +69,15 @@ def solved_stages(
         size = float(sizes.max())
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
-        q = size / last
-        small = max(small, min(DIGIT * size, most)) if i == 0 else small
-        if size < small or (i and q < 1 and size * q / (1 - q) < small):
+        if i == 0:
+            small = max(small, min(DIGIT * size, most))
+        else:
+            q = size / last
+            contraction = q if i == 1 else contraction
+        left = size * q / (1 - q) if q < 0.5 else size
+        if min(left, size) < small:
             mixer.mix()
-            return Solved(factors, i + 1, residual[0])
+            return Solved(factors, i + 1, residual[0], contraction, left)
         if i > 1 and (q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small):
             return Solved(None, i + 1, residual[0])
         mixer.mix()
@@ -69,19 +85,23 @@ def solved_stages(
     return Solved(None, ITERATIONS, residual[0])
 
 
-def guessed(state: State, dt: float) -> FloatArray:
-    """Return the state and the stages after it as the last step's polynomials go on."""
-    values = np.empty((STAGES + 1, *state.values.shape))
+def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
+    """Return the state and stages after it in a frame, as the last step's polynomials go on."""
+    values, nodes = np.empty((stages + 1, *state.values.shape)), stage_nodes(stages)
     values[0] = state.values
     if state.before is None:
         values[1:] = state.values
         return values
     before, last = state.before
-    ahead = interpolation(1.0 + stage_nodes() * (dt / last))
+    ahead = interpolation(1.0 + nodes * (dt / last), len(before) - 1)
     # Between the steps the state may have been put on another mesh.
     ahead[:, -1] -= 1.0
-    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(STAGES, -1))
+    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(stages, -1))
     values[1:] += state.values
+    apart = np.abs(frame.velocities - state.frame.velocities).max()
+    if dt * apart > PARTED * state.frame.lengths[0].min():
+        # The last step's nodes went otherwise.
+        values[1:] = state.frame.carried(frame, nodes * dt, values[1:])
     return values
 
 

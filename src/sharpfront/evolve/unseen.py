@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import diagonal, interpolation, interpolation_rate, stage_nodes
+from sharpfront.bases.radau import interpolation, interpolation_rate, stage_nodes
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import combined
@@ -32,24 +32,25 @@ def unseen(
     if not len(s):
         # A step so short that no float lies between its stages.
         return 0.0
-    every = np.concatenate([stage_nodes(), s])
+    stages = len(step.values) - 1
+    every = np.concatenate([stage_nodes(stages), s])
     here = Moments(step.discrete, step.frame, step.t, every * step.dt)
-    now = combined(interpolation(every), step.values)
-    rates = combined(interpolation_rate(every) / step.dt, step.values)
+    now = combined(interpolation(every, stages), step.values)
+    rates = combined(interpolation_rate(every, stages) / step.dt, step.values)
     if inside:
         residual = Fields(here, now, rates).residual()
     else:
         residual = np.zeros((len(every), step.layout.size))
         for end in here.ends:
             residual[:, end.rows] = end.residual(now, rates)
-    left = left_over(every, residual)
+    left = left_over(every, residual, stages)
     at_ends = np.zeros_like(left)
     for end in here.ends:
         at_ends[:, end.rows], left[:, end.rows] = left[:, end.rows], 0.0
     errors = _errors(step, factor, at_ends, unit).max(axis=0)
     if inside:
         # The real factor is that of an implicit step that is shorter by gamma.
-        left *= shares(s)[:, None] / diagonal().gamma
+        left *= shares(s)[:, None] / step.radau.gamma
         errors += _errors(step, factor, left, unit).sum(axis=0)
     return float(errors.max())
 

@@ -13,30 +13,33 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import STAGES, all_nodes, interpolation
+from sharpfront.bases.radau import all_nodes, interpolation
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.stages import DIGIT, solved_stages
 from sharpfront.pieces.frame import Frame
 
-# Its stages.
-FEWER_STAGES = STAGES - 1
 # Places in an element at which the runs are compared.
 _PLACES = np.array([0.0, 0.35, 0.7, 1.0])
 
 
-def followed(run: Run, step: Step, state: State, unit: FloatArray) -> FloatArray | None:
+def followed(
+    run: Run, step: Step, state: State, unit: FloatArray, contraction: float
+) -> FloatArray | None:
     """Return the weaker run after a step of the strict one, in that one's functions, (n, K).
 
-    None where Newton's method fails; its errors count in units at the nodes.
+    None where Newton's method fails, which is taken to contract as in the strict one; errors count
+    in units at the nodes.
     """
     frame, weak = step.frame, run.weak
     assert state.weak is not None
-    guess = combined(interpolation(all_nodes(FEWER_STAGES)), step.values)
+    stages = len(step.values) - 1
+    guess = combined(interpolation(all_nodes(stages - 1), stages), step.values)
     guess += state.weak - step.values[0]
     own = replace(frame, tables=weak.tables)
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
-    solved = solved_stages(follows, state.scale, unit, run.newton, DIGIT * run.tol)
+    most = DIGIT * run.tol
+    solved = solved_stages(follows, state.scale, unit, run.newton, most, contraction)
     return None if solved.factors is None else _with_last(frame, follows.values[-1:])[0]
 
 

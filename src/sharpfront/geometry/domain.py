@@ -24,6 +24,16 @@ class BoundaryPoints:
     points: Points
     normals: Points
 
+    def chosen(self, which: NDArray[np.int64] | NDArray[np.bool_]) -> BoundaryPoints:
+        """Return some of them."""
+        return BoundaryPoints(self.points[which], self.normals[which])
+
+    @staticmethod
+    def joined(found: Sequence[BoundaryPoints]) -> BoundaryPoints:
+        """Return all of several, one after the other."""
+        both = ([f.points for f in found], [f.normals for f in found])
+        return BoundaryPoints(*map(np.concatenate, both))
+
 
 class Domain(Protocol):
     """A region: contains, sample, boundary parts, normals, distance."""

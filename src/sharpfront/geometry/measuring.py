@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sharpfront.geometry.curves import Curve
-from sharpfront.geometry.domain import Points
+from sharpfront.geometry.domain import BoundaryPoints, Points
 
 _GAUSS = np.polynomial.legendre.leggauss(8)
 _PANELS = 64
@@ -56,8 +56,8 @@ def corners(curves: Sequence[Curve], close: float) -> Points:
     ends = [c.at(np.array([0.0, c.measure])) for c in curves if not c.closed]
     if not ends:
         return np.empty((0, 2))
-    points = np.concatenate([end.points for end in ends])
-    normals = np.concatenate([end.normals for end in ends])
+    every = BoundaryPoints.joined(ends)
+    points, normals = every.points, every.normals
     pairs = cKDTree(points).query_pairs(close, output_type="ndarray")
     bent = np.linalg.norm(normals[pairs[:, 0]] - normals[pairs[:, 1]], axis=1) > 1e-6
     found: list[Points] = []

@@ -52,7 +52,7 @@ class Patch(ABC):
     def spread(self, count: int, seed: int) -> BoundaryPoints:
         """Return points that keep away from each other; beyond 2000, quasi-random ones."""
         found = self.at(unit_sample(candidates(count), self.parameters, "quasi", seed))
-        return _chosen(found, thinned(found.points, count))
+        return found.chosen(thinned(found.points, count))
 
     def reached(self, unit: Points) -> tuple[Points, BoundaryPoints]:
         """Return the points of the cube that have an image, and their images."""
@@ -151,7 +151,7 @@ class Sifted(Patch):
         while len(found.points) < wanted:
             tried *= 2
             found = self.at(unit_sample(tried, self.parameters, "quasi", seed))
-        return _chosen(found, thinned(found.points, count))
+        return found.chosen(thinned(found.points, count))
 
     def sifted(self, sieve: Sieve, side: int, seen: Points) -> Sifted:
         """Return what a further sieve leaves on one side."""
@@ -313,10 +313,6 @@ class Triangles(Patch):
     def triangles(self) -> Triangles:
         """Return itself."""
         return self
-
-
-def _chosen(found: BoundaryPoints, which: NDArray[np.int64]) -> BoundaryPoints:
-    return BoundaryPoints(found.points[which], found.normals[which])
 
 
 def _sifted(patch: Patch, sieves: tuple[tuple[Sieve, int], ...], seen: Points) -> Sifted:

@@ -138,10 +138,7 @@ class Shape(ABC):
         found = [
             p.spread(int(n), seed) for p, n in zip(pieces, counts, strict=True) if n or not count
         ]
-        return BoundaryPoints(
-            np.concatenate([each.points for each in found]),
-            np.concatenate([each.normals for each in found]),
-        )
+        return BoundaryPoints.joined(found)
 
     def boundary_measure(self, part: str) -> float:
         """Return the length or area of one part of the boundary."""

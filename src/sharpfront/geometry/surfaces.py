@@ -94,7 +94,7 @@ class Surface:
         moved = near.middles
         own = _in_box(moved.points, low, high)
         areas = near.areas[own]
-        which, found = self.kept(BoundaryPoints(moved.points[own], moved.normals[own]))
+        which, found = self.kept(moved.chosen(own))
         return _behind(found, areas[which], low, high)
 
     def on_wall(self, low: Points, high: Points, along: int) -> tuple[BoundaryPoints, Points]:
@@ -149,7 +149,7 @@ def spread_over(
     """
     side = float(np.max(high - low)) ** 2
     spacing = np.sqrt(side / count / FULL)
-    points, normals, areas = [], [], []
+    spread, areas = [], []
     for surface in surfaces:
         found, own = surface.within(low, high, spacing)
         wanted = int(np.ceil(count * own.sum() / side))
@@ -157,10 +157,9 @@ def spread_over(
         if len(own) > 2 * wanted and wanted < MANY:
             some = chosen[:: max(1, len(own) // (CHOSEN_FROM * max(wanted, 1)))]
             chosen = some[thinned(found.points[some], wanted)]
-        points.append(found.points[chosen])
-        normals.append(found.normals[chosen])
+        spread.append(found.chosen(chosen))
         areas.append(own[chosen] * (own.sum() / max(own[chosen].sum(), 1e-300)))
-    return BoundaryPoints(np.concatenate(points), np.concatenate(normals)), np.concatenate(areas)
+    return BoundaryPoints.joined(spread), np.concatenate(areas)
 
 
 def _in_box(points: Points, low: Points, high: Points) -> NDArray[np.bool_]:
@@ -175,7 +174,7 @@ def _behind(
     """Return the points behind which the box lies, where they lie on a side of it."""
     inner = found.points - 10.0 * BEYOND_BOX * (high - low) * found.normals
     own = _in_box(inner, low, high)
-    return BoundaryPoints(found.points[own], found.normals[own]), areas[own]
+    return found.chosen(own), areas[own]
 
 
 def halves(triangles: Triangles) -> Triangles:

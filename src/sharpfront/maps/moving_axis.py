@@ -21,10 +21,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.mixture_axis import LOGARITHMIC, RADIUS, UNIFORM
 
 # Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
-_STEPS = 40
+_AXIS_STEPS = 40
 # The inversion's table has nodes at mean +- scale sinh(k _TABLE).
 _TABLE = 0.4
-_CLOSE = 1e-13
+_AXIS_CLOSE = 1e-13
 
 
 class Jet(NamedTuple):
@@ -135,7 +135,7 @@ class MovingAxis:
             return np.asarray(self.low + self.length * xi)
         profile = _Profile(self, y, np.full(y.shape, tau))
         x, low, high = self._bracket(xi, y, tau)
-        for _ in range(_STEPS):
+        for _ in range(_AXIS_STEPS):
             value, slope = profile.value(x)
             miss = UNIFORM * (x - self.low) / self.length + value - xi
             low, high = np.where(miss < 0, x, low), np.where(miss > 0, x, high)
@@ -143,7 +143,7 @@ class MovingAxis:
             new = np.where((new >= low) & (new <= high), new, 0.5 * (low + high))
             moved = float(np.max(np.abs(new - x)))
             x = new
-            if moved <= _CLOSE * self.length:
+            if moved <= _AXIS_CLOSE * self.length:
                 break
         return np.asarray(np.where(xi <= 0, self.low, np.where(xi >= 1, self.high, x)))
 

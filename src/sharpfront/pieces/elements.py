@@ -112,12 +112,18 @@ class Reference:
         return np.asarray(self.table(np.array([0.5]), 0)[0])
 
     @cached_property
+    def spread(self) -> tuple[FloatArray, FloatArray]:
+        """As many positions as functions, (size,), and from values there to coefficients."""
+        s = 0.5 * (1.0 - np.cos(np.pi * (np.arange(self.size) + 0.5) / self.size))
+        return s, np.asarray(np.linalg.inv(self.table(s, 0)), dtype=float)
+
+    @cached_property
     def tail(self) -> FloatArray:
         """The derivative of order `degree`, a constant, and the last four Legendre coefficients.
 
         (5, size), from the coefficients of an element.
         """
-        s = 0.5 * (1.0 - np.cos(np.pi * (np.arange(self.size) + 0.5) / self.size))
+        s, _ = self.spread
         values = legendre.legvander(2.0 * s - 1.0, self.degree)
         last = np.linalg.solve(values, self.table(s, 0))[-4:]
         return np.concatenate([self.table(np.array([0.5]), self.degree), last])

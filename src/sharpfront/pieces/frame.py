@@ -217,6 +217,44 @@ class Frame:
         at += 1
         return e, (x - first) / (nodes.take(at) - first)
 
+    def carried(self, other: Frame, later: FloatArray, values: FloatArray) -> FloatArray:
+        """Return coefficients (S, n, K) at moments, counted from now on, in another frame.
+
+        The functions stay the same as well as its elements hold them, each by itself: slopes that
+        differ on both sides of a node are replaced by their mean.
+        """
+        tables = self.tables
+        nodes, there = (f.nodes + np.multiply.outer(later, f.velocities) for f in (self, other))
+        s, back = tables.spread
+        x = there[:, :-1, None] + (there[:, 1:] - there[:, :-1])[..., None] * s
+        e, at = self.located(nodes, x.reshape(len(x), -1))
+        own = self.gathered(values) * self.scales_over(later)[0]
+        found = tables.sums(own.reshape(*own.shape[:2], -1), e.ravel(), at.ravel())
+        found = (found.reshape(-1, tables.size) @ back.T).T
+        local = found.reshape(tables.size, own.shape[1], len(later), other.elements)
+        local /= other.scales_over(later)[0]
+        return other._joined(local)
+
+    def _joined(self, local: FloatArray) -> FloatArray:
+        """Return coefficients (S, n, K) from those of elements, (size, K, S, N): means at nodes."""
+        q, by_element = self.tables.points, local.transpose(2, 3, 0, 1)
+        count, elements, _, k = by_element.shape
+        out = np.empty((count, self.size, k))
+        inner = out[:, : elements * q].reshape(count, elements, q, k)
+        inner[:] = by_element[:, :, :q]
+        at_nodes, ends = inner[:, :, : self.tables.order], by_element[:, :, q:]
+        at_nodes[:, 1:] += ends[:, :-1]
+        at_nodes[:, 1:] *= 0.5
+        if self.ring:
+            at_nodes[:, 0] = 0.5 * (at_nodes[:, 0] + ends[:, -1])
+        else:
+            out[:, elements * q :] = ends[:, -1]
+        return out
+
+    def velocity(self, x: FloatArray) -> FloatArray:
+        """Return how fast places that go along with the nodes do, (len(x),)."""
+        return np.interp(self.inside(x), self.nodes, self.velocities)
+
     def inside(self, x: FloatArray) -> FloatArray:
         """Return positions, on a ring turned back into it."""
         if not self.ring:

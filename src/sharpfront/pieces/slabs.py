@@ -29,6 +29,7 @@ class Slab:
     start: float
     stop: float
     frame: Frame  # its nodes at the beginning, and their velocities
+    stages: int = STAGES  # of Radau's method
 
     @property
     def dt(self) -> float:
@@ -38,7 +39,7 @@ class Slab:
     @property
     def size(self) -> int:
         """Weights of one unknown: each function at the slab's beginning and stages."""
-        return (STAGES + 1) * self.frame.size
+        return (self.stages + 1) * self.frame.size
 
     def at(self, t: float) -> Frame:
         """Return its nodes at a moment."""
@@ -120,8 +121,9 @@ class SlabBasis:
         which = self._which(t)
         ends = np.cumsum([0, *(slab.size for slab in self.slabs)])
         for i in np.unique(which):
-            b = weights[ends[i] : ends[i + 1]].reshape(STAGES + 1, -1)
-            yield self.slabs[i], b, np.flatnonzero(which == i)
+            slab = self.slabs[i]
+            b = weights[ends[i] : ends[i + 1]].reshape(slab.stages + 1, -1)
+            yield slab, b, np.flatnonzero(which == i)
 
     def state(self) -> dict[str, Any]:
         """Return arrays from which `restore_slabs` makes the basis again."""
@@ -135,6 +137,7 @@ class SlabBasis:
             "points": first.tables.points,
             "periodic": first.ring,
             "times": self.times,
+            "stages": np.array([slab.stages for slab in self.slabs]),
             "counts": np.array([len(f.nodes) for f in frames]),
             "nodes": np.concatenate([f.nodes for f in frames]),
             "velocities": np.concatenate([f.velocities for f in frames]),
@@ -149,12 +152,13 @@ def restore_slabs(state: dict[str, Any]) -> SlabBasis:
     nodes, velocities = (np.split(np.asarray(state[k]), ends) for k in ("nodes", "velocities"))
     times = [float(t) for t in state["times"]]
     ring = bool(state["periodic"])
-    # Files of earlier versions have none.
+    # Files of earlier versions have none of these.
+    stages = np.asarray(state.get("stages", np.full(len(nodes), STAGES)))
     places, *factors = np.asarray(state.get("bends", np.zeros((3, 0))))
     bends = Bends(places, np.array(factors)[:, None]) if len(places) else None
     return SlabBasis(
         tuple(
-            Slab(times[i], times[i + 1], Frame(tables, x, v, ring, bends))
+            Slab(times[i], times[i + 1], Frame(tables, x, v, ring, bends), int(stages[i]))
             for i, (x, v) in enumerate(zip(nodes, velocities, strict=True))
         )
     )
@@ -210,10 +214,11 @@ def _located(slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray) -> _Places
     h = h + later * rate
     place = (x - frame.nodes[e] - later * frame.velocities[e]) / h
     v = frame.velocities[e] + rate * place
-    lines = interpolation(later / slab.dt), interpolation_rate(later / slab.dt) / slab.dt
+    share, stages = later / slab.dt, slab.stages
+    lines = interpolation(share, stages), interpolation_rate(share, stages) / slab.dt
     own = b[:, frame.numbers[e]]
     values = [np.einsum("xj,jxl->xl", line, own) for line in lines]
-    values.append(np.einsum("xj,jxl->xl", lines[1] @ differentiation() / slab.dt, own))
+    values.append(np.einsum("xj,jxl->xl", lines[1] @ differentiation(stages) / slab.dt, own))
     d = frame.scales_at(e, later)[:, :, 0].transpose(0, 2, 1)
     local = np.stack(
         [

@@ -10,6 +10,7 @@ from sharpfront.checks import explained, listed
 from sharpfront.equation.graph import parameters_in
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.text import to_text
+from sharpfront.equation.values import has_poles_at_ends
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import NonlinearError, ProblemError
 from sharpfront.geometry import Domain
@@ -199,6 +200,14 @@ class Problem:
     def is_singular(self) -> bool:
         """Whether fluxes jump inside, loads act on lines or points, or jumps are stated."""
         return bool(self.jumps) or any(map(is_singular, self.equations))
+
+    @cached_property
+    def has_poles_at_ends(self) -> bool:
+        """Whether equations on an interval without time are infinite at an end, as u_x / x is."""
+        if self.domain.dimension > 1 or self.time is not None or self.is_singular:
+            return False
+        low, high = self.domain.bounds[:, 0].tolist()
+        return any(has_poles_at_ends(e, self.coordinates[0], low, high) for e in self.equations)
 
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:

@@ -52,6 +52,15 @@ class Reader:
         names = self.domain.coordinates
         return "r" in names and self.domain.bounds[0, names.index("r")] == 0.0
 
+    @property
+    def divisor(self) -> str | None:
+        """The coordinate that equations may be divided by: zero at an end of the domain."""
+        if self.on_axis:
+            return "r"
+        steady = self.symbols.coordinates == self.domain.coordinates
+        ends_at_zero = self.domain.dimension == 1 and not self.domain.bounds.all()
+        return self.domain.coordinates[0] if steady and ends_at_zero else None
+
     def _is_axis(self, part: str) -> bool:
         """Tell whether a part of the boundary is the axis r = 0 of polar coordinates."""
         if not self.on_axis:
@@ -198,7 +207,8 @@ def equations_of(
         reader = replace(reader, symbols=Symbols(unknowns, coordinates))
         stated = reader.residuals(equation, "equation")
     refuse_names(unknowns, coordinates)
-    equations = tuple(cleared(e, "r") if reader.on_axis else e for e in stated)
+    divisor = reader.divisor
+    equations = stated if divisor is None else tuple(cleared(e, divisor) for e in stated)
     if len(equations) != len(unknowns):
         raise EquationError(wrong_count(len(equations), reader.symbols))
     require_unknowns(equations, "equation")

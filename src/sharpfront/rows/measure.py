@@ -20,6 +20,7 @@ from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
@@ -175,10 +176,27 @@ class Measure:
         held = self._holds(patch) if among is None else self._holds(patch) & among
         if not held.any():
             return out
+        known, factor = self._laplacians, _of_laplacian(form)
+        plain = held & np.isnan(known) if factor is not None else held
         for term, c in zip(form.terms, form.coefficients, strict=True):
-            own = self._table(points, term.orders, patch, held)
-            out[:, held] -= np.reshape(scale * c, (-1, 1)) * own
+            which = plain if sum(term.orders) == 2 else held
+            if which.any():
+                own = self._table(points, term.orders, patch, which)
+                out[:, which] -= np.reshape(scale * c, (-1, 1)) * own
+        if factor is not None and (rest := held & ~plain).any():
+            out[:, rest] -= np.reshape(scale * factor, (-1, 1)) * known[rest]
         return out
+
+    @cached_property
+    def _laplacians(self) -> FloatArray:
+        """The Laplacian of each shared function where that is the same everywhere, else NaN."""
+        each = [f.functions if isinstance(f, HeldFunctions) else f for f in self.functions]
+        return np.concatenate(
+            [
+                f.laplacians if isinstance(f, VertexFunctions) else np.full(f.size, np.nan)
+                for f in each
+            ]
+        )
 
     def _table(
         self,
@@ -266,6 +284,16 @@ class Measure:
             found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
             self._reaches[key] = np.max(found, axis=0)
         return self._reaches[key]
+
+
+def _of_laplacian(form: FormValues) -> FloatArray | None:
+    """Return the factor of the Laplacian if a form has no other derivatives of order two."""
+    pairs = zip(form.terms, form.coefficients, strict=True)
+    second = [(t.orders, c) for t, c in pairs if sum(t.orders) == 2]
+    pure = [c for orders, c in second if max(orders) == 2]
+    if form.order != 2 or len(pure) != len(second) or len(pure) != len(second[0][0]):
+        return None
+    return pure[0] if all(np.array_equal(c, pure[0]) for c in pure) else None
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.bases.radau import STAGES, diagonal, left_out, stage_nodes
+from sharpfront.bases.radau import diagonal, left_out, stage_nodes
 from sharpfront.equation.linearise import Term, substitute
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
@@ -129,7 +129,7 @@ def _slabs(solution: Solution) -> tuple[Slab, ...]:
 
 
 def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
-    """Return coefficients (STAGES + 1, n, K) of any degree as values in the elements."""
+    """Return coefficients (stages + 1, n, K) of any degree as values in the elements."""
     tables = slab.frame.tables
     points = tables.points
     if values.shape[1] != slab.frame.size:
@@ -137,7 +137,7 @@ def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
     other = replace(slab.frame, tables=reference(tables.order, points))
     s = (np.arange(9) + 0.5) / 9
     found = []
-    for moment, level in zip((0.0, *stage_nodes()), values, strict=True):
+    for moment, level in zip((0.0, *stage_nodes(slab.stages)), values, strict=True):
         local = other.at(moment * slab.dt).local(level)
         found.append(np.einsum("ql,lkn->nqk", other.tables.table(s, 0), local))
     return np.stack(found)
@@ -153,15 +153,19 @@ def _approximation(solution: Solution, found: Sequence[FloatArray], which: int) 
 
 
 def _coefficients(solution: Solution, known: Sequence[Approximation]) -> list[FloatArray]:
-    """Return the coefficients of derivatives in each slab, (STAGES + 1, n, K, p)."""
-    ends = np.cumsum([slab.size for slab in _slabs(solution)])[:-1]
+    """Return the coefficients of derivatives in each slab, (stages + 1, n, K, p)."""
+    slabs = _slabs(solution)
+    ends = np.cumsum([slab.size for slab in slabs])[:-1]
     columns = [[v.weights[u] for v in known] for u in solution.unknowns]
     parts = np.split(np.array(columns), ends, axis=2)
-    return [np.moveaxis(p.reshape(*p.shape[:2], STAGES + 1, -1), (0, 1), (2, 3)) for p in parts]
+    return [
+        np.moveaxis(p.reshape(*p.shape[:2], slab.stages + 1, -1), (0, 1), (2, 3))
+        for slab, p in zip(slabs, parts, strict=True)
+    ]
 
 
 def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[FloatArray]:
-    """Return the coefficients of all derivatives in each slab, (STAGES + 1, n, K, p).
+    """Return the coefficients of all derivatives in each slab, (stages + 1, n, K, p).
 
     `more` are functions in each element beside those of the solution.
     """
@@ -178,7 +182,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     found: list[FloatArray] = []
     with blas_threads(1), np.errstate(all="ignore"):
         for i, slab in enumerate(slabs):
-            rows = stacked[:, ends[i] : ends[i + 1]].reshape(len(stacked), STAGES + 1, -1)
+            rows = stacked[:, ends[i] : ends[i + 1]].reshape(len(stacked), slab.stages + 1, -1)
             levels = _embedded(slab.frame, tables, np.moveaxis(rows, 0, 2))
             before = slabs[i - 1] if i else None
             frame = replace(slab.frame, tables=tables)
@@ -269,9 +273,11 @@ def _slab(
     start: FloatArray,
     forced: _Forced,
 ) -> FloatArray:
-    """Return the derivatives at the beginning and the stages of a slab, (STAGES + 1, n, K, p)."""
-    rates = np.einsum("ij,jnk->ink", diagonal().inverse, levels[1:] - levels[0]) / slab.dt
-    stages = Moments(discrete, frame, slab.start, stage_nodes() * slab.dt)
+    """Return the derivatives at the beginning and the stages of a slab, (stages + 1, n, K, p)."""
+    rates = (
+        np.einsum("ij,jnk->ink", diagonal(slab.stages).inverse, levels[1:] - levels[0]) / slab.dt
+    )
+    stages = Moments(discrete, frame, slab.start, stage_nodes(slab.stages) * slab.dt)
     fields = Fields(stages, levels[1:], rates)
     system = StageSystem(fields, slab.dt)
     left = fields.rows_of(forced.equations, forced.sides, forced.parameters)

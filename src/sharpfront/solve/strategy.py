@@ -62,6 +62,8 @@ def is_line(problem: Problem) -> bool:
     """Tell whether one equation on a line is plainly none for patches: order two or less."""
     if problem.domain.dimension > 1 or len(problem.unknowns) > 1 or problem.is_singular:
         return False
+    if problem.has_poles_at_ends:
+        return False
     return all(sum(leaf.orders) <= 2 for e in problem.equations for leaf in derivatives_in(e))
 
 

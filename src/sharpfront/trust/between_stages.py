@@ -46,20 +46,21 @@ def shares(s: FloatArray) -> FloatArray:
     return np.diff(np.concatenate([[0.0], 0.5 * (s[1:] + s[:-1]), [1.0]]))
 
 
-def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
+def left_over(s: FloatArray, values: FloatArray, stages: int = STAGES) -> FloatArray:
     """Return what values at the stages, and at other moments after them, have beyond a step's own.
 
     (moments, n) from (stages + moments, n).
     """
-    between = s[STAGES:]
-    lagrange = np.vander(between, STAGES, increasing=True) @ _from_stages()
-    product = np.prod(between[:, None] - stage_nodes(), axis=1)
+    between = s[stages:]
+    lagrange = np.vander(between, stages, increasing=True) @ _from_stages(stages)
+    product = np.prod(between[:, None] - stage_nodes(stages), axis=1)
     own, _ = np.linalg.qr(product[:, None] * np.stack([np.ones_like(between), between], axis=1))
     beyond = np.eye(len(between)) - own @ own.T
     return np.asarray(np.concatenate([-beyond @ lagrange, beyond], axis=1) @ values)
 
 
 @cache
-def _from_stages() -> FloatArray:
+def _from_stages(stages: int) -> FloatArray:
     """Return the matrix from values at the stages to coefficients of powers."""
-    return np.asarray(np.linalg.inv(np.vander(stage_nodes(), STAGES, increasing=True)), dtype=float)
+    powers = np.vander(stage_nodes(stages), stages, increasing=True)
+    return np.asarray(np.linalg.inv(powers), dtype=float)

@@ -9,7 +9,8 @@ from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches import cuts
-from sharpfront.place.patches.cuts import Cell, cut_as_deep, rings
+from sharpfront.place.patches.around_corners import evened_around
+from sharpfront.place.patches.cuts import Cell, cut_as_deep, rings, touching
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -129,12 +130,30 @@ def test_a_corner_beyond_the_boundary_ends_the_cuts(monkeypatch):
 def test_a_long_patch_is_cut_as_deep_as_others_at_its_corner():
     """First along its longer side, then along both, to a part as small as was asked for."""
     cell = Cell(Patch((AxisMap(0.0, 0.4), AxisMap(-0.05, 0.0)), (9, 9)))
-    parts = cut_as_deep(cell, (0, 1), 1e-3, 1.0, np.array([9, 9]))
+    parts = cut_as_deep(cell, (0, 1), 1e-3, 1.0, 1e-6, (6, 9))
     last = parts[-1].patch
     assert last.low[0] == 0.0 and last.high[1] == 0.0
     assert 0.25e-3 < last.sides.max() <= 1e-3
     assert sum(p.patch.sides.prod() for p in parts) == pytest.approx(0.4 * 0.05)
     assert max(p.patch.sides.max() / p.patch.sides.min() for p in parts) <= 4.0
+    # Less is left on smaller rings, that of the corner has all again.
+    counts = [p.patch.functions[0] for p in parts]
+    assert counts[0] == counts[-1] == 9 and min(counts) == counts[-2] < 9
+
+
+def test_cells_around_a_corner_are_cut_alike_also_between_two():
+    """One at two corners is halved between them, and then cut as deep as the one beside it."""
+    corners = np.array([[0.0, 0.6], [0.1, 0.6]])
+    between = Cell(Patch((AxisMap(0.0, 0.1), AxisMap(0.3, 0.6)), (9, 9)))
+    beside = Cell(Patch((AxisMap(0.1, 0.5), AxisMap(0.3, 0.6)), (9, 9)))
+    deep = rings(beside, (0, 1), 1.0, [np.array([9, 9])] * 7)
+    cells = evened_around([between, *deep], corners, 1e-6, (6, 9))
+    assert sum(c.patch.sides.prod() for c in cells) == pytest.approx(0.5 * 0.3)
+    touched = touching(cells, corners)
+    sizes = [cells[i].patch.longest for i, own in touched.items() if own[0].corner == 1]
+    assert len(sizes) == 2 and max(sizes) <= 4 * min(sizes)
+    # Where none was cut towards a corner, none need be.
+    assert evened_around([between, beside], corners, 1e-6, (6, 9)) == [between, beside]
 
 
 @pytest.mark.slow

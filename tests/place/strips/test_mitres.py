@@ -7,9 +7,11 @@ import pytest
 from scipy.special import ive, kve
 
 import sharpfront as sf
+from sharpfront.geometry.curves import Segment
 from sharpfront.maps import Strip
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.collars import collared
+from sharpfront.place.strips.outlines import OutlineSide
 from sharpfront.place.tiling.tiling import tiling_of
 
 
@@ -196,3 +198,15 @@ def test_positions_short_of_corners_are_found_again(seed):
 def test_a_corner_that_is_too_sharp_has_no_mitre():
     thin = sf.Disk((-0.98, 0), 1) & sf.Disk((0.98, 0), 1)
     assert not strips_of(tiled(thin, 1e-7))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_both_ends_share_a_side_nothing_is_left_between_them(seed):
+    """A rest as short as rounding has no direction."""
+    rng = np.random.default_rng(seed)
+    for length in rng.uniform(0.1, 3.0, 40):
+        curve = Segment(np.zeros(2), np.array([length, 0.0]))
+        first = rng.uniform(0.1, 0.9) * curve.measure
+        for side in (OutlineSide("side", curve), OutlineSide("side", curve, None, True)):
+            panels = side.panels(first, curve.measure - first)
+            assert len(panels.parts) == 2 and np.isfinite(panels.normals).all()

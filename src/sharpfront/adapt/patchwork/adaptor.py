@@ -239,7 +239,8 @@ class Patches:
             return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
-        if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):
+        counted = _counted(state, assessment.tails, assessment.mode, state.aim)
+        if not state.idle and np.any(counted.tail > state.aim):
             # What the weights to come add up to was small enough, the last weights were not yet.
             return self._next(state, assessment, state.aim)
         lower = SETTINGS.lowered * tol / assessment.reached
@@ -269,7 +270,8 @@ class Patches:
         approximation, tails = assessment.approximation, assessment.tails
         if state.lacks_functions(assessment, aim):
             return state.with_functions
-        jumps = state.jumps.with_more(state.cells, tails, aim)
+        least = max(aim, tolerance_of(state, approximation))
+        jumps = state.jumps.with_more(state.cells, tails, least)
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)
@@ -319,11 +321,10 @@ class Patches:
 
     def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells where tails are longer than an aim, and whether there are any."""
-        limits = self._limits(state)
-        periods = state.tiling.periods
+        limits, periods = self._limits(state), state.tiling.periods
         disturbed = SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03)
-        around = (periods, state.corners, state.depths)
-        return refined(state.cells, tails, aim, disturbed, limits, *around)
+        corners, depths = state.corners, state.depths
+        return refined(state.cells, tails, aim, disturbed, limits, periods, corners, depths)
 
     def _allowance(self, state: PatchState) -> Allowance:
         """Return what a solution that is given up was allowed."""
@@ -340,9 +341,8 @@ class Patches:
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
-        if any(is_shortest(c.patch) for c in cells):
-            return True
-        return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        many = functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+        return many or any(is_shortest(c.patch) for c in cells)
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:

@@ -107,12 +107,15 @@ class Jumps:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
 
-    def with_more(self, cells: Sequence[Cell], tails: Tails, aim: float) -> Jumps:
-        """Return the places with those at which tails did not fall while they were cut."""
+    def with_more(self, cells: Sequence[Cell], tails: Tails, least: float) -> Jumps:
+        """Return the places with those at which tails did not fall while they were cut.
+
+        Tails below `least` may be what others leave.
+        """
         found: set[Place] = set()
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
             if (
-                tail > aim
+                tail > least
                 and cell.levels >= SETTINGS.enough
                 and tail >= FALLING**cell.levels * cell.tail
             ):

@@ -20,13 +20,13 @@ from sharpfront.solution.approximation import Approximation
 # So many last degrees count as the tail: odd and even ones may differ.
 LAST = 2
 # No more degrees along a layer and functions across it than this are added at once.
-STEPS = 6, 3
+LAYER_STEPS = 6, 3
 # Where functions of a layer end errors are so many times what is left of these: 5 on a ball with a
 # layer of 0.057 of its radius.
 CUT_OFF = 6.0
 # Points along each side of a square of a surface and across its layer at which solutions are
 # compared.
-COMPARED = (5, 7)
+LAYER_COMPARED = (5, 7)
 
 
 def split_layers(
@@ -96,7 +96,10 @@ class LayerTails:
         along = self.layer.degrees[0] + more[0]
         if along > STRIPS.most_along:
             return None
-        along, across = min(along, self.layer.degrees[0] + STEPS[0]), min(more[1], STEPS[1])
+        along, across = (
+            min(along, self.layer.degrees[0] + LAYER_STEPS[0]),
+            min(more[1], LAYER_STEPS[1]),
+        )
         across += len(self.layer.degrees)
         return _with(self.layer, along, across)
 
@@ -130,7 +133,7 @@ def changes_in_layers(solutions: Sequence[Approximation], scales: Sequence[float
     found = layer_tails(solutions[0], scales)
     if not found:
         return [0.0] * (len(solutions) - 1)
-    points = np.concatenate([own.layer.sample(*COMPARED) for own in found])
+    points = np.concatenate([own.layer.sample(*LAYER_COMPARED) for own in found])
     values = [each.values(next(iter(each.bases)), points, (0, 0, 0)) for each in solutions]
     gaps = [float(np.abs(a - b).max()) / scales[0] for a, b in itertools.pairwise(values)]
     gaps[0] += max(own.cut_off for own in found)

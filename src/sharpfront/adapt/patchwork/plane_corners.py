@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
+from sharpfront.adapt.patchwork.corner_sides import SAME_CORNER, Bend, CornerSide, sides_at
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
@@ -21,36 +22,19 @@ from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
-from sharpfront.maps import Strip
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
-from sharpfront.place.tiling.solids import Wall
+from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.problem import Problem
 from sharpfront.rows.values import form_at
 
 # Powers closer to a whole number than this are one.
 WHOLE = 1e-9
-# Ends of sides as close as that to a corner, in units of the domain, are it: a slit is wider.
-SAME_CORNER = 1e-12
 # The inside of a corner is looked at so far from it, in units of the domain.
 INSIDE_AT = 1e-6
 # Directions in which a function may jump, as shares of the angle outside, and places on a ray that
 # are looked at.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
 ALONG_RAY = 400
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """A side at a corner: its direction from there, what is given on it, and its curvature."""
-
-    direction: FloatArray
-    part: str
-    bend: float
-
-    def normal(self, inside: int) -> FloatArray:
-        """Return the normal outwards, the domain on the left of the side, or on its right: -1."""
-        return inside * np.array([self.direction[1], -self.direction[0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +45,12 @@ class MainFunctions:
     angle: float  # between the sides, of z
     parts: tuple[str, str]  # what the two sides are called
     most: float  # powers of what lower terms add are below that
+    bends: tuple[Bend | None, Bend | None] = (None, None)  # how the two sides bend
 
     def completed(self, problem: Problem) -> CornerFunctions:
-        """Return the functions with what a problem's lower terms add to them."""
-        return completed(problem, self.functions, self.angle, self.parts, self.most)
+        """Return the functions with what a problem's lower terms and curved sides add to them."""
+        own = self.parts, self.bends
+        return completed(problem, self.functions, self.angle, *own, self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +76,9 @@ class PlaneCorners:
     def _extent(self) -> float:
         return float(np.ptp(self.problem.domain.bounds, axis=0).max())
 
-    def _sides(self, corner: FloatArray) -> list[_Side]:
-        near = SAME_CORNER * self._extent
-        out = []
-        for block in self.tiling.blocks:
-            for wall in block.walls:
-                ends = block.ends(wall)
-                for end in (0, 1):
-                    if np.abs(ends[end] - corner).max() <= near:
-                        way, bend = _direction(block, wall, end)
-                        out.append(_Side(way / np.linalg.norm(way), wall[4], bend))
-        return out
-
     def _at(self, corner: FloatArray) -> MainFunctions | None:
         """Return the functions of a corner; None where they are not known."""
-        sides = self._sides(corner)
+        sides = sides_at(self.tiling, corner, self._extent, bends=not self.fading)
         # Where data are infinite nothing is known of what they add.
         if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
             return None
@@ -116,7 +90,8 @@ class PlaneCorners:
         if even is None:
             return None
         reach = self._reach(corner)
-        if reach is None or reach * max(side.bend for side in sides) > SETTINGS.bent:
+        most = SETTINGS.bent if self.fading else SETTINGS.bends
+        if reach is None or reach * max(side.curvature for side in sides) > most:
             return None
         first, second = self._in_order(corner, sides, self._extent)
         one, two = (complex(*(even @ side.direction)) for side in (first, second))
@@ -153,7 +128,7 @@ class PlaneCorners:
         return (vectors / np.sqrt(values)) @ vectors.T if np.min(values) > 0 else None
 
     def _of_plate(
-        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
+        self, bare: CornerFunctions, angle: float, sides: tuple[CornerSide, CornerSide]
     ) -> MainFunctions | None:
         """Return the functions of a corner, two conditions on each side."""
         corner, held = np.array(bare.place), []
@@ -166,11 +141,12 @@ class PlaneCorners:
         # As smooth after two derivatives more as functions of second order are.
         most = SETTINGS.powers(self.tol) + 2.0
         found = functions_of_plate(bare, angle, held, most)
-        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother + 2.0)
-        return MainFunctions(found, angle, parts, smoother) if found.size else None
+        parts, bends = (sides[0].part, sides[1].part), (sides[0].bend, sides[1].bend)
+        smoother = min(most, SETTINGS.smoother + 2.0)
+        return MainFunctions(found, angle, parts, smoother, bends) if found.size else None
 
     def _of_second_order(
-        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
+        self, bare: CornerFunctions, angle: float, sides: tuple[CornerSide, CornerSide]
     ) -> MainFunctions | None:
         """Return the functions of a corner, a value or a flux given on each side."""
         corner = np.array(bare.place)
@@ -189,8 +165,8 @@ class PlaneCorners:
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
         found = replace(bare, terms=terms, factors=factors)
         smoother = most + SETTINGS.shadows if self.fading else min(most, SETTINGS.smoother)
-        parts = (sides[0].part, sides[1].part)
-        return MainFunctions(found, angle, parts, smoother)
+        parts, bends = (sides[0].part, sides[1].part), (sides[0].bend, sides[1].bend)
+        return MainFunctions(found, angle, parts, smoother, bends)
 
     def _is_finite(self, corner: FloatArray) -> bool:
         form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
@@ -199,8 +175,8 @@ class PlaneCorners:
             return all(bool(np.isfinite(evaluate(each, leaves)).all()) for each in asked)
 
     def _in_order(
-        self, corner: FloatArray, sides: Sequence[_Side], extent: float
-    ) -> tuple[_Side, _Side]:
+        self, corner: FloatArray, sides: Sequence[CornerSide], extent: float
+    ) -> tuple[CornerSide, CornerSide]:
         """Return the two sides of a corner, the domain on the left of the first one.
 
         In a slit as narrow as rounding the domain seems to be on both.
@@ -213,7 +189,7 @@ class PlaneCorners:
         turned = angles[1] > angles[0] if inside.all() else inside[1]
         return (sides[1], sides[0]) if turned else (sides[0], sides[1])
 
-    def _kind(self, corner: FloatArray, side: _Side, inside: int) -> str | None:
+    def _kind(self, corner: FloatArray, side: CornerSide, inside: int) -> str | None:
         """Return whether a value or a flux is given on a side; None where it is something else."""
         stated = [c for c in self.problem.conditions if c.part == side.part]
         if len(stated) != 1 or len(stated[0].forms) != 1:
@@ -268,19 +244,6 @@ class PlaneCorners:
                 if 0 < (ends[0] + share * (ends[1] - ends[0])) @ way <= far:
                     return True
         return False
-
-
-def _direction(block: Block, wall: Wall, end: int) -> tuple[FloatArray, float]:
-    """Return the direction of a wall at its first (0) or last (1) end, and its curvature there."""
-    axis, place, *along, _ = wall
-    if not isinstance(block.chart, Strip):
-        ends = block.ends(wall)
-        return np.asarray(ends[1 - end] - ends[end]), 0.0
-    taylor = block.chart.taylor(np.insert(along[end], axis, place)[None])
-    # Across a strip lines are straight.
-    tangent, turn = (taylor[1, 0][0], taylor[2, 0][0]) if axis else (taylor[0, 1][0], np.zeros(2))
-    bend = abs(tangent[0] * turn[1] - tangent[1] * turn[0]) / np.linalg.norm(tangent) ** 3
-    return np.asarray(-tangent if end else tangent), float(bend)
 
 
 def layer_rates(problem: Problem, points: FloatArray) -> tuple[float, float]:

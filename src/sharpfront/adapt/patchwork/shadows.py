@@ -1,9 +1,10 @@
-"""What the lower terms of an equation add to the functions of a corner.
+"""What lower terms of an equation, and sides that bend, add to the functions of a corner.
 
 With z^a the highest derivatives of an equation leave nothing, but first derivatives leave z^(a - 1)
 and the unknown itself z^a, which a function has to make up for that is smoother by one or more
 orders: a sum of z^(a + i) conj(z)^j. Its factors are those for which the equation and the
-conditions on both sides leave least on a small sector, each in its own power of the distance.
+conditions on both sides leave least on a small sector, each in its own power of the distance. Of a
+function that vanishes on two tangents curved sides leave the same, one order smoother.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lstsq
 
+from sharpfront.adapt.patchwork.corner_sides import Bend
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 from sharpfront.equation.expression import Apply
@@ -35,27 +37,33 @@ SAME_POWER = 1e-9
 
 
 def completed(
-    problem: Problem, corner: CornerFunctions, angle: float, parts: Sequence[str], most: float
+    problem: Problem,
+    corner: CornerFunctions,
+    angle: float,
+    parts: Sequence[str],
+    bends: Sequence[Bend | None],
+    most: float,
 ) -> CornerFunctions:
     """Return the functions of a corner with what the lower terms of a problem add to them.
 
-    Given are the angle of z that the domain takes, from zero on, the parts of the boundary at its
-    two ends, and the power up to which terms are wanted.
+    And what curved sides do, by which each is smoother by one order. Given are the angle of z that
+    the domain takes, from zero on, the parts of the boundary at its two ends, how these bend, and
+    the power up to which terms are wanted.
     """
     if corner.fades:
         return _apart(corner, most)
-    step = _step(problem, parts)
+    step = 1 if any(bends) else _step(problem, parts)
     if not step or not _told_by_formulas(problem):
         return corner
     powers = np.array([t.power + t.conjugate for t in corner.terms])
-    terms = list(corner.terms)
+    terms, sides = list(corner.terms), list(zip(parts, bends, strict=True))
     rows: list[dict[Term, complex]] = []
     for each in corner.factors:
         main = {t: complex(c) for t, c in zip(corner.terms, each, strict=True) if c}
         own = _smoother(list(main), step, powers, most)
         first = next(iter(main)).order
         levels = round(max((t.order for t in own), default=0.0) - first)
-        sector = _Sector(problem, corner, angle, parts, max(1, levels))
+        sector = _Sector(problem, corner, angle, sides, max(1, levels))
         found = sector.factors(main, own)
         rows.append({**main, **found})
         terms += [t for t in found if t not in terms]
@@ -130,7 +138,7 @@ class _Sector:
         problem: Problem,
         corner: CornerFunctions,
         angle: float,
-        parts: Sequence[str],
+        sides: Sequence[tuple[str, Bend | None]],
         smoother: int,
     ) -> None:
         # Distances from the corner, not places, so that they are not rounded.
@@ -147,10 +155,14 @@ class _Sector:
         (equation,) = problem.forms
         found = form_at(equation, problem.coordinates, place + away)
         self._add(found, away, far, equation.order)
-        for part, at in zip(parts, (0.0, angle), strict=True):
+        for (part, bend), at in zip(sides, (0.0, angle), strict=True):
             away, far = self._points(radii, np.array([at]))
-            normal = np.array([away[-1, 1], -away[-1, 0]]) / np.linalg.norm(away[-1])
-            normals = np.tile(normal if at == 0.0 else -normal, (len(away), 1))
+            along = away / np.linalg.norm(away, axis=1)[:, None]
+            if bend is not None:
+                lengths = np.linalg.norm(away, axis=1)
+                away, along = bend.points(lengths), bend.tangents(lengths)
+                far = np.linalg.norm(away @ slopes.T, axis=1)
+            normals = np.stack([along[:, 1], -along[:, 0]], axis=1) * (1.0 if at == 0.0 else -1.0)
             for form in (f for c in problem.conditions if c.part == part for f in c.forms):
                 found = form_at(form, problem.coordinates, place + away, normals)
                 self._add(found, away, far, form.order)

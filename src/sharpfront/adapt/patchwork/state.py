@@ -14,7 +14,7 @@ from sharpfront.adapt.patchwork.compared import (
     distance,
     sizes_of,
 )
-from sharpfront.adapt.patchwork.faded import cut_at_faded, holding_faded
+from sharpfront.adapt.patchwork.faded import cut_at_functions, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.layers import split_layers
 from sharpfront.adapt.patchwork.wedges import Wedges
@@ -171,10 +171,10 @@ class PatchState:
     def beyond_functions(self, tails: Tails) -> PatchState:
         """Return the state where estimates do not fall with them.
 
-        Where they fade patches are cut once for what they leave; else there are none for good.
+        Patches are cut once for what they leave; after that there are none for good.
         """
         longest = tails.tail.max(axis=1).tolist()
-        if cells := cut_at_faded(self.cells, self.rows.functions, longest):
+        if cells := cut_at_functions(self.cells, self.rows.functions, longest):
             return replace(self, cells=tuple(balanced(cells, self.tiling.periods)), idle=0)
         return self.without_functions
 
@@ -182,7 +182,9 @@ class PatchState:
     def without_functions(self) -> PatchState:
         """The state without them for good."""
         rows, wedges = self.rows.with_functions(self.layers), replace(self.wedges, wanted=False)
-        return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
+        # Tails with functions say nothing of how those without fall.
+        cells = tuple(replace(cell, tail=np.inf, promise=np.inf) for cell in self.cells)
+        return replace(self, rows=rows, wedges=wedges, cells=cells, aim=self.tol, idle=0)
 
     @property
     def mixture(self) -> Mixture | None:

@@ -66,11 +66,13 @@ def needs_patches(problem: Problem) -> bool:
     """Tell whether patches are to solve a problem: all that they can, except on the line.
 
     There one equation is solved piece by piece anyway, and patches take fluxes that jump, loads,
-    and beams with edges in their data.
+    beams with edges in their data, and what is infinite at an end, where they have no points.
     """
     if isinstance(problem.domain, Interval) and len(problem.unknowns) == 1:
-        beam = problem.is_linear and _order(problem) > 2
-        return (problem.is_singular or (beam and has_edges(problem))) and suits(problem)
+        high = _order(problem) > 2
+        poles = problem.has_poles_at_ends and not high
+        edges = high and problem.is_linear and has_edges(problem)
+        return (problem.is_singular or poles or edges) and suits(problem)
     return suits(problem)
 
 

@@ -68,7 +68,7 @@ class Wedges:
         if self.problem.domain.dimension == 3:
             return self._in_space
         if not self.lower:
-            return tuple(main.functions for main in self._main)
+            return tuple(main.functions for main in self._main if not any(main.bends))
         return tuple(main.completed(self.problem) for main in self._main)
 
     @cached_property

@@ -61,20 +61,34 @@ def at_corners(cells: Sequence[Cell], corners: FloatArray | None) -> list[tuple[
     out: list[tuple[int, ...] | None] = [None] * len(cells)
     if corners is None or not len(corners):
         return out
-    d = corners.shape[1]
-    ends = list(itertools.product((0, 1), repeat=d))
+    fixed = ~np.isnan(corners)
+    for i, own in touching(cells, corners).items():
+        where: list[set[int]] = [set() for _ in range(corners.shape[1])]
+        for touch in own:
+            for axis in np.flatnonzero(fixed[touch.corner]):
+                where[axis].add(touch.ends[axis])
+        if all(len(found) < 2 for found in where):
+            out[i] = tuple(found.pop() if found else -1 for found in where)
+    return out
+
+
+@dataclass(frozen=True)
+class Touch:
+    """That a vertex of a cell, an end of each axis, is a corner, or on a line, by its number."""
+
+    ends: tuple[int, ...]
+    corner: int
+
+
+def touching(cells: Sequence[Cell], corners: FloatArray) -> dict[int, list[Touch]]:
+    """Return which of some points or lines cells touch, by their numbers."""
+    ends = list(itertools.product((0, 1), repeat=corners.shape[1]))
     own = _vertices([c.patch for c in cells], np.array(ends))
     size = np.ptp(own, axis=1).min(axis=1)
     gaps = np.nan_to_num(np.abs(own[:, :, None] - corners)).max(axis=3)
-    touched = gaps <= 1e-9 * size[:, None, None]
-    fixed = ~np.isnan(corners)
-    for i in np.flatnonzero(touched.any(axis=(1, 2))):
-        where: list[set[int]] = [set() for _ in range(d)]
-        for vertex, point in np.argwhere(touched[i]):
-            for axis in np.flatnonzero(fixed[point]):
-                where[axis].add(ends[vertex][axis])
-        if all(len(found) < 2 for found in where):
-            out[i] = tuple(found.pop() if found else -1 for found in where)
+    out: dict[int, list[Touch]] = {}
+    for i, vertex, point in np.argwhere(gaps <= 1e-9 * size[:, None, None]).tolist():
+        out.setdefault(i, []).append(Touch(ends[vertex], point))
     return out
 
 
@@ -127,20 +141,29 @@ def cut_to_corner(
 
 
 def cut_as_deep(
-    cell: Cell, corner: tuple[int, ...], size: float, tail: float, functions: Counts
+    cell: Cell,
+    corner: tuple[int, ...],
+    size: float,
+    tail: float,
+    aim: float,
+    functions: tuple[int, int],
 ) -> list[Cell]:
     """Return a cell cut towards one of its corners until it is as small there as others are."""
-    even, now = np.full((len(corner), 2), np.inf), cell
+    even, now, most = np.full((len(corner), 2), np.inf), cell, np.full(len(corner), functions[1])
     out: list[Cell] = []
     while (long := now.patch.sides > 2.0 * now.patch.sides.min()).any():
-        parts = parts_of(now, long, functions, tail, even)
+        parts = parts_of(now, long, most, tail, even)
         there = [c for c in parts if np.all(~long | (np.array(c.corner) == corner))]
         if len(there) != 1:
             return [*out, *parts]
         out += [c for c in parts if c is not there[0]]
         now = there[0]
     levels = math.ceil(math.log2(max(now.patch.sides.max() / size, 1.0)))
-    return [*out, *rings(now, corner, tail, [functions] * (levels + 1))] if levels else [*out, now]
+    if not levels:
+        return [*out, now]
+    smaller = max(tail / aim, math.e)
+    counts = functions_of_rings(smaller, -math.log(smaller) / levels, levels, functions)
+    return [*out, *rings(now, corner, tail, [*(np.full(len(corner), p) for p in counts), most])]
 
 
 def functions_of_rings(

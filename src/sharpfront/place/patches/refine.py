@@ -13,12 +13,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
+from sharpfront.place.patches.around_corners import evened_around
 from sharpfront.place.patches.cuts import (
     Cell,
     Depths,
     Flags,
     at_corners,
-    cut_as_deep,
     cut_to_corner,
     parts_of,
     split,
@@ -87,42 +87,11 @@ def refined(
         else:
             spare = corners is not None and tail.max() < 0.1 * aim
             parts.append([_relieved(cell, wanted, limits.least) if spare else cell])
-    if changed:
-        parts = _as_deep_at_corners(cells, parts, at, tails, limits)
     out = [c for own in parts for c in own]
-    return (balanced(_with_equal_shells(out), periods, limits.base) if changed else out), changed
-
-
-def _as_deep_at_corners(
-    cells: Sequence[Cell],
-    parts: Sequence[list[Cell]],
-    at: Sequence[tuple[int, ...] | None],
-    tails: Tails,
-    limits: Limits,
-) -> list[list[Cell]]:
-    """Return the parts of cells, those at a corner of the plane cut as deep as others there.
-
-    Else parts beside them would be cut across alone to stay alike, ever longer and thinner.
-    """
-    out, size = list(parts), np.full(len(cells), np.inf)
-    place: dict[int, tuple[float, ...]] = {}
-    for i, (cell, corner) in enumerate(zip(cells, at, strict=True)):
-        if corner is None or len(corner) != 2 or cell.patch.chart or cell.patch.region:
-            continue
-        ends = np.stack([cell.patch.low, cell.patch.high])[list(corner), range(2)]
-        place[i] = tuple(ends.tolist())
-        for part in parts[i]:
-            own = np.stack([part.patch.low, part.patch.high])[list(corner), range(2)]
-            if np.array_equal(own, ends):
-                size[i] = float(part.patch.sides.max())
-    for i, where in place.items():
-        least = min(size[j] for j, other in place.items() if other == where)
-        if len(parts[i]) > 1 and SETTINGS.round * least < size[i] < np.inf:
-            corner = at[i]
-            assert corner is not None
-            counts = np.full(2, limits.base)
-            out[i] = cut_as_deep(cells[i], corner, least, float(tails.tail[i].max()), counts)
-    return out
+    if not changed:
+        return out, False
+    out = evened_around(_with_equal_shells(out), corners, aim, (limits.least, limits.base))
+    return balanced(out, periods, limits.base), True
 
 
 def _with_equal_shells(cells: Sequence[Cell]) -> list[Cell]:

@@ -98,13 +98,14 @@ def short_enough(
     # Of e^(i z t) so many functions leave (e z / 2p)^p.
     longest = 2 * most / math.e * (HELD * tol) ** (1 / most)
     cells = list(cells)
+    phases = waves.phases([c.patch for c in cells])
     for _ in range(WAVE_HALVINGS):
-        phases = waves.phases([c.patch for c in cells])
         counts = np.maximum(1, np.ceil(phases / longest)).astype(int)
         if (counts == 1).all() or len(cells) > many:
             break
         counts = counts if waves.everywhere else np.minimum(counts, 2)
         cells = [part for c, n in zip(cells, counts, strict=True) for part in _parts(c, n)]
+        phases = waves.phases([c.patch for c in cells])
     least = holding(np.minimum(phases, longest), HELD * tol).astype(int)
     return [_with_functions(c, n.tolist()) for c, n in zip(cells, least, strict=True)]
 

@@ -27,9 +27,9 @@ from sharpfront.problem import Problem
 # Deeper than so many widths layers are rounding.
 NOTHING = 37.0
 # Places along each side of a square from which others of the surface are looked for.
-PLACES = 12
+SHELL_PLACES = 12
 # Depths that are tried, each this factor of the one before.
-FACTOR, DEPTHS = 0.96, 200
+SHELL_FACTOR, SHELL_DEPTHS = 0.96, 200
 
 
 def layers_along(
@@ -96,8 +96,10 @@ def _room(squares: Sequence[Square], most: float) -> float:
     at = [(shell, looked_at(shell, 0.0)) for shell in shells]
     points = np.concatenate([shell.points(x) for shell, x in at])
     inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
-    tree = cKDTree(np.concatenate([s.points(spread_along(s, PLACES, np.zeros(1))) for s in shells]))
-    for depth in most * FACTOR ** np.arange(DEPTHS):
+    tree = cKDTree(
+        np.concatenate([s.points(spread_along(s, SHELL_PLACES, np.zeros(1))) for s in shells])
+    )
+    for depth in most * SHELL_FACTOR ** np.arange(SHELL_DEPTHS):
         if np.all(tree.query(points + depth * inwards)[0] >= STRIPS.clear * depth):
             return float(depth)
     return 0.0

@@ -67,7 +67,7 @@ class OutlineSide:
         cuts = [
             0.0,
             *([low] if low > 0.0 else []),
-            *([high] if low < high < length else []),
+            *([high] if low + ROUNDING * length < high < length else []),
             length,
         ]
         parts = [Cut(self.curve, a, b, 1) for a, b in itertools.pairwise(cuts)]

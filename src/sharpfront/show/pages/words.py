@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 
-class _Writer(string.Formatter):
+class _Formatter(string.Formatter):
     """Writes numbers in texts; forms of its own go before Python's."""
 
     def __init__(self, forms: Mapping[str, Callable[[Any], str]]) -> None:
@@ -27,7 +27,7 @@ class Words:
 
     def __init__(self, package: str, forms: Mapping[str, Callable[[Any], str]]) -> None:
         self._file = files(package) / "words.toml"
-        self._writer = _Writer(forms)
+        self._writer = _Formatter(forms)
 
     @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
