@@ -247,7 +247,7 @@ def test_waves_and_transport_need_no_condition_where_they_leave():
 
 
 def test_waves_with_conditions_all_round_are_ill_posed():
-    """Called converged with twice its tolerance before: small changes of data grow without bound."""
+    """Called converged with twice its tolerance before: changes of data grow without bound."""
     around = sf.Problem(SQUARE, lambda u, x, y: u.dxx - 2 * u.dyy - 1, boundary=lambda u, x, y: u)
     outcome = sf.solve(around, tol=1e-4).outcome
     assert outcome.kind == "ill-posed"
