@@ -424,15 +424,31 @@ def test_nothing_that_drives_a_problem_gives_nothing(problem):
     [
         (lambda u, x: np.sqrt(x - 0.5) * u.dxx + u, "coefficient of the equation is nan", "x = "),
         (lambda u, x: u.dxx + u / (x - 0.5), "coefficient of the equation is inf", "x = 0.5"),
-        (lambda u, x: u.dxx + u.dx / x, "coefficient of the equation is inf", "x = 0"),
-        (lambda u, x: u.dxx + u / (1 - x), "coefficient of the equation is inf", "x = 1"),
-        (lambda u, x: u.dxx - np.log(x), "source of the equation is inf", "x = 0"),
+        (lambda u, x: u.dxx - x**-1.5, "source of the equation is -inf", "x = 0"),
+        (lambda u, x: u.dxx - (1 - x) ** -2.5, "source of the equation is -inf", "x = 1"),
         (lambda u, x: u.dxx - np.log(x - 0.25), "source of the equation is nan", "x = "),
     ],
 )
 def test_data_that_are_not_finite_are_refused_with_the_point(equation, what, where):
     with pytest.raises(EquationError, match=f"{what} at {where}"):
         sf.solve(stated(equation))
+
+
+@pytest.mark.parametrize(
+    ("equation", "exact"),
+    [
+        (lambda u, x: u.dxx - np.log(x), lambda x: x * (x * np.log(x) - 1.5 * x + 1.5) / 2),
+        (lambda u, x: u.dxx - 1 / x, lambda x: x * np.log(x)),
+        (lambda u, x: u.dxx - (1 - x) ** -0.5, lambda x: 4 / 3 * (1 - x) * (np.sqrt(1 - x) - 1)),
+        (lambda u, x: u.dxx + u / (1 - x) + 2 - x, lambda x: x * (1 - x)),
+    ],
+)
+def test_data_that_are_infinite_at_an_end_are_resolved(equation, exact):
+    solution = sf.solve(stated(equation))
+    assert solution.converged
+    x = np.geomspace(1e-12, 0.5, 400)
+    x = np.concatenate([x, 1 - x])
+    assert np.abs(solution(x) - exact(x)).max() < 1e-8
 
 
 @pytest.mark.parametrize(

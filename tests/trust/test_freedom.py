@@ -246,6 +246,26 @@ def test_waves_and_transport_need_no_condition_where_they_leave():
         assert left_open(problem) is None
 
 
+def test_waves_with_conditions_all_round_are_ill_posed():
+    """Called converged with twice its tolerance before: changes of data grow without bound."""
+    around = sf.Problem(SQUARE, lambda u, x, y: u.dxx - 2 * u.dyy - 1, boundary=lambda u, x, y: u)
+    outcome = sf.solve(around, tol=1e-4).outcome
+    assert outcome.kind == "ill-posed"
+    assert "one of waves" in outcome.detail
+    started = sf.Problem(
+        SQUARE,
+        lambda u, x, y: u.dyy - u.dxx,
+        left=lambda u, x, y: u,
+        right=lambda u, x, y: u,
+        bottom=lambda u, x, y: (u - np.sin(np.pi * x), u.dy),
+    )
+    mixed = sf.Problem(
+        SQUARE, lambda u, x, y: (y - 0.5) * u.dxx + u.dyy - 1, boundary=lambda u, x, y: u
+    )
+    for problem in (started, mixed):
+        assert left_open(problem) is None
+
+
 @pytest.mark.parametrize(
     "domain",
     [

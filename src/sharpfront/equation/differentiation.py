@@ -105,7 +105,7 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
     sp.j0: (lambda a: -sp.j1(a),),
     sp.j1: (lambda a: (sp.j0(a) - sp.jv(2, a)) / 2,),
     sp.jv: (_no_derivative_by_order, lambda n, a: (sp.jv(n - 1, a) - sp.jv(n + 1, a)) / 2),
-    **{f: (lambda *a: 0,) * f.nin for f in _STEP_LIKE},
+    **{f: (lambda *a: 0,) * f.nin for f in sorted(_STEP_LIKE, key=lambda f: f.__name__)},
 }
 
 

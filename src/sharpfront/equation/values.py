@@ -32,7 +32,9 @@ _LIMIT = (
 )
 
 # Where an equation is finite whose poles stand at ends, and what stands for unknowns there.
-LOOKED_INSIDE, ANY_VALUE = (1e-6, 0.3, 0.7, 1.0 - 1e-6), 0.7
+LOOKED_INSIDE, ANY_VALUE = (1e-9, 1e-6, 0.3, 0.7, 1.0 - 1e-6, 1.0 - 1e-9), 0.7
+# What grows more from 1e-6 to 1e-9 before an end than 1/x does has an infinite integral there.
+STEEP = 1.5e3
 
 
 def environment(
@@ -73,14 +75,23 @@ def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> N
 
 
 def has_poles_at_ends(expression: Expression, name: str, low: float, high: float) -> bool:
-    """Tell whether an equation is finite inside an interval and not at its ends, as u_x / x is."""
+    """Tell whether an equation is finite inside an interval and not at its ends, as u_x / x is.
+
+    A source with an infinite integral, as x^-1.5, does not count: nothing would be fine enough.
+    """
     nodes = [node for node in ordered(expression) if isinstance(node, Leaf)]
     if not any(isinstance(node, Coordinate) for node in nodes):
         return False
-    x = np.array([low, high, *(low + (high - low) * np.array(LOOKED_INSIDE))])
-    leaves: dict[Key, Values] = {node.key: np.asarray(ANY_VALUE) for node in nodes}
-    found = np.isfinite(_values(expression, leaves | {("coordinate", name): x}, len(x)))
-    return not found[:2].all() and bool(found[2:].all())
+    inside = low + (high - low) * np.array(LOOKED_INSIDE)
+    x = np.array([low, high, *inside])
+
+    def with_unknowns(value: float) -> Values:
+        leaves: dict[Key, Values] = {node.key: np.asarray(value) for node in nodes}
+        return _values(expression, leaves | {("coordinate", name): x}, len(x))
+
+    found, source = np.isfinite(with_unknowns(ANY_VALUE)), np.abs(with_unknowns(0.0)[2:])
+    steep = source[0] > STEEP * source[1] or source[-1] > STEEP * source[-2]
+    return not found[:2].all() and bool(found[2:].all()) and not steep
 
 
 def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:

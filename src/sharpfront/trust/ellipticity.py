@@ -16,6 +16,8 @@ IN_DOMAIN, DIRECTIONS = 20, 24
 SHORT = (1e6, 1e9, 1e12)
 # Of its largest size a determinant that is nowhere smaller than this vanishes in no direction.
 ELLIPTIC = 1e-6
+# Of its largest size a symbol with both signs by more than this is one of waves, not rounding's.
+WAVES = 1e-6
 
 
 def elliptic_order(problem: Problem) -> int | None:
@@ -25,8 +27,7 @@ def elliptic_order(problem: Problem) -> int | None:
     Beyond the line the order of elliptic equations is even.
     """
     points = problem.domain.sample(IN_DOMAIN)
-    ways = np.random.default_rng(0).normal(size=(DIRECTIONS, problem.domain.dimension))
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    ways = _directions(problem)
     for short in SHORT:
         one, two = (_symbol(problem, points, factor * ways) for factor in (short, 2 * short))
         sizes = np.abs(one)
@@ -38,6 +39,21 @@ def elliptic_order(problem: Problem) -> int | None:
             turned = np.real(one / one[:, :1]) < 0
             return None if problem.domain.dimension > 1 and turned.any() else order
     return None
+
+
+def is_of_waves(problem: Problem) -> bool:
+    """Tell whether one equation of order two is hyperbolic at all points that are looked at."""
+    if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
+        return False
+    symbol = _symbol(problem, problem.domain.sample(IN_DOMAIN), SHORT[1] * _directions(problem))
+    least = WAVES * np.abs(symbol).max(axis=1)
+    most, lowest = symbol.real.max(axis=1), symbol.real.min(axis=1)
+    return bool(np.all((most > least) & (lowest < -least)))
+
+
+def _directions(problem: Problem) -> FloatArray:
+    ways = np.random.default_rng(0).normal(size=(DIRECTIONS, problem.domain.dimension))
+    return np.asarray(ways / np.linalg.norm(ways, axis=1, keepdims=True))
 
 
 def _symbol(problem: Problem, points: FloatArray, ways: FloatArray) -> NDArray[np.complex128]:

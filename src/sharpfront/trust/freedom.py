@@ -18,7 +18,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import Condition, PointCondition, Problem
-from sharpfront.trust.ellipticity import elliptic_order
+from sharpfront.trust.ellipticity import elliptic_order, is_of_waves
 
 # Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
 INSIDE, BESIDE = 144, 24
@@ -33,7 +33,7 @@ FREE = 1e-11
 def left_open(problem: Problem) -> Outcome | None:
     """Return what is wrong where elliptic equations have too few conditions on a boundary.
 
-    They need half as many on each part as their order together is.
+    They need half as many on each part as their order together is. One of waves has a part without.
     """
     counts = dict.fromkeys(problem.domain.parts, 0)
     for condition in problem.conditions:
@@ -44,6 +44,13 @@ def left_open(problem: Problem) -> Outcome | None:
         return Outcome(OutcomeKind.ILL_POSED, detail)
     if problem.domain.dimension < 2 or problem.is_singular:
         return None
+    if min(counts.values(), default=0) > 0 and is_of_waves(problem):
+        detail = (
+            "The equation is one of waves: its second derivatives have both signs. With conditions "
+            "on all parts of the boundary its solution depends on them without bound. Give two on "
+            "the side from which waves start, none on the one opposite, or write it in time."
+        )
+        return Outcome(OutcomeKind.ILL_POSED, detail)
     order = elliptic_order(problem) or 0
     short = {part: count for part, count in counts.items() if 2 * count < order > 2}
     if not short:
