@@ -44,9 +44,7 @@ def decay_rates(
     """
     roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart, bends))
     inward = [r.real if end else -r.real for r in roots]
-    rates = [
-        np.sort(r[r > NO_DECAY * np.abs(own)]) for r, own in zip(inward, roots, strict=True)
-    ]
+    rates = [np.sort(r[r > NO_DECAY * np.abs(own)]) for r, own in zip(inward, roots, strict=True)]
     return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
 
 
