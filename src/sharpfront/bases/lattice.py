@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 NEAR = 1e-9
 # What a patch has of the domain at a point on its side is looked at so far inside.
 BESIDE = 1e-6
+# A point this far from all sides of a patch is not on them, as a share of the domain.
+WITHIN = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +88,25 @@ class Lattice:
         """Return other patches of points on lines, where theirs has nothing of the domain there."""
         out = owner.copy()
         done = (out >= 0) & self._has(at, out)
+        done[~done] = self._within(at[~done], out[~done])
         for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
             other = self._found(at + NEAR * self.extent * np.array(signs))
             better = ~done & (other >= 0) & (other != owner)
             better[better] = self._has(at[better], other[better])
             out, done = np.where(better, other, out), done | better
+        return out
+
+    def _within(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+        """Tell which points of the domain are on no side of their patch.
+
+        Beside a corner the middle of a patch may lie beyond the boundary as seen from them.
+        """
+        out = np.zeros(len(at), dtype=bool)
+        for i in np.unique(owner[owner >= 0]):
+            patch, here = self.patches[i], np.flatnonzero(owner == i)
+            gaps = np.minimum(at[here] - patch.low, patch.high - at[here])
+            inner = here[gaps.min(axis=1) > WITHIN * self.extent]
+            out[inner] = patch.cut is not None and patch.has(at[inner])
         return out
 
     def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:

@@ -1,13 +1,17 @@
 """Functions of corners beside curved sides."""
 
+import math
+
 import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.adaptor import Patches
 from sharpfront.adapt.patchwork.corner_sides import Bend, sides_at
 from sharpfront.adapt.patchwork.faded import cut_at_functions
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.tiling import tiling_of
@@ -86,3 +90,16 @@ def test_patches_are_cut_once_for_what_functions_leave():
     assert sum(c.patch.sides.prod() for c in parts) == pytest.approx(0.42)
     assert len(parts) > len(cells)
     assert not cut_at_functions(parts, functions, [1e-5] * len(parts))
+
+
+def test_points_next_to_a_corner_have_the_patch_that_they_lie_in():
+    # From the corner at 0 the middles of the two patches on the left lie outside of both disks.
+    both = sf.Disk((1, 2), math.sqrt(5)) | sf.Disk((1, -2), math.sqrt(5))
+    bitten = both - sf.Disk((2, 0), 0.6)
+    problem = sf.Problem(bitten, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    patches = [cell.patch for cell in Patches().start(problem, 1e-3, 0).cells]
+    side = math.pi / 2 + math.atan(2)
+    angles = side * np.array([-0.99, -0.9, -0.3, 0.3, 0.9, 0.99])
+    points = 1e-9 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for point, i in zip(points, PatchworkBasis(tuple(patches)).owner(points), strict=True):
+        assert np.all(patches[i].low <= point) and np.all(point <= patches[i].high)

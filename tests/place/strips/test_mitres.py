@@ -210,3 +210,12 @@ def test_where_both_ends_share_a_side_nothing_is_left_between_them(seed):
         for side in (OutlineSide("side", curve), OutlineSide("side", curve, None, True)):
             panels = side.panels(first, curve.measure - first)
             assert len(panels.parts) == 2 and np.isfinite(panels.normals).all()
+
+
+@pytest.mark.parametrize("length", [0.3, 0.7, 1.1, 1.3])
+def test_a_side_that_one_corner_takes_all_of_has_no_panel_of_no_length(length):
+    curve = Segment(np.zeros(2), np.array([length, 0.0]))
+    for first in (np.nextafter(curve.measure, 0.0), curve.measure):
+        for side in (OutlineSide("side", curve), OutlineSide("side", curve, None, True)):
+            panels = side.panels(first, 0.0)
+            assert len(panels.parts) == 1 and np.isfinite(panels.normals).all()

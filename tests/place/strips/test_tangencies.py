@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy.special import jv
 
 import sharpfront as sf
 from sharpfront.place.patches.settings import SETTINGS
@@ -113,3 +116,18 @@ def test_wind_past_a_hot_disk():
     assert np.ptp(y[(u > 0.1) & (u < 0.9)]) == pytest.approx(0.228103, abs=3e-4)
     every = solution(*half.sample(4000).T)
     assert every.min() > -1e-3 and every.max() < 1 + 1e-3
+
+
+@pytest.mark.parametrize("k2", [30.0, 60.0, 90.0])
+def test_waves_in_a_disk_have_no_layers_that_end(k2):
+    # Roots of the symbol are imaginary but for rounding, of either sign from place to place.
+    problem = sf.Problem(
+        sf.Disk((0.1, 0.2), 0.6),
+        lambda u, x, y: -sf.laplacian(u) - k2 * u - 1,
+        boundary=lambda u, x, y: u,
+    )
+    solution = sf.solve(problem, tol=1e-4)
+    r = np.linspace(0.0, 0.6, 50)
+    exact = (jv(0, math.sqrt(k2) * r) / jv(0, math.sqrt(k2) * 0.6) - 1) / k2
+    assert solution.converged
+    assert np.abs(solution(0.1 + 0.6 * r, 0.2 + 0.8 * r) - exact).max() < 1e-4

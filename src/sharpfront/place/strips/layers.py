@@ -21,6 +21,9 @@ from sharpfront.rows.values import constants_of, form_at
 
 Complex = NDArray[np.complex128]
 
+# What decays by less than this share of a root oscillates: of double roots rounding leaves 1e-8.
+NO_DECAY = 1e-6
+
 
 def decay_rates(
     problem: Problem,
@@ -41,7 +44,7 @@ def decay_rates(
     """
     roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart, bends))
     inward = [r.real if end else -r.real for r in roots]
-    rates = [np.sort(r[r > 0]) for r in inward]
+    rates = [np.sort(r[r > NO_DECAY * np.abs(own)]) for r, own in zip(inward, roots, strict=True)]
     return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
 
 

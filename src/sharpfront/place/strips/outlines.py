@@ -66,7 +66,7 @@ class OutlineSide:
         low, high = (last, length - first) if self.backwards else (first, length - last)
         cuts = [
             0.0,
-            *([low] if low > 0.0 else []),
+            *([low] if 0.0 < low < (1.0 - ROUNDING) * length else []),
             *([high] if low + ROUNDING * length < high < length else []),
             length,
         ]

@@ -132,4 +132,5 @@ def _tangency(
         else:
             long = length
     place = strip.points(np.array([[high, 0.0]]))[0].tolist()
-    return Tangency((place[0], place[1]), length, 1.0 / diffused(length))
+    # Where solutions oscillate along the curve nothing decays at longer lengths.
+    return Tangency((place[0], place[1]), short, 1.0 / diffused(short))
