@@ -24,6 +24,7 @@ from sharpfront.adapt.patchwork.layers import grown_layers, layer_tails, richer_
 from sharpfront.adapt.patchwork.near import carried
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.state import (
+    FEWEST,
     PatchAssessment,
     PatchState,
     is_moving,
@@ -54,7 +55,7 @@ from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
-from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
+from sharpfront.place.patches.refine import balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
@@ -82,8 +83,6 @@ LONG = 4
 PATIENCE = 3
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
-# Functions along an axis with which a patch can still be judged by its weights.
-FEWEST = 6
 # Where cells for the softest mode are too many, its weights are left so many times longer.
 LOOSER = (1.0, 10.0, 100.0)
 
@@ -161,7 +160,7 @@ class Patches:
         mode = soft_mode(state, approximation, moving, self.leastsquares)
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
-        short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
+        short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
@@ -201,12 +200,16 @@ class Patches:
         if len(state.tried) == LONG and (told := without_balance(state.problem)):
             return replace(state, best=assessment, finished=told)
         if assessment.certificate is None:
-            tails = _counted(state, assessment.tails, assessment.mode, state.aim)
+            tails = state.counted(assessment.tails, assessment.mode, state.aim)
             moving = state.soft and not np.any(tails.tail > state.aim)
             state = replace(state, moves=state.moves + moving)
             lower = SETTINGS.least_lowered * state.aim if moving else state.aim
             return self._next(state, assessment, max(lower, SMALLEST))
         state = replace(noted(state, assessment), moves=0)
+        return self._without_more(state, assessment) or self._improved(state, assessment, tol)
+
+    def _without_more(self, state: PatchState, assessment: PatchAssessment) -> PatchState | None:
+        """Return the state if estimates end the search, or go on without functions of corners."""
         found = state.answer
         assert found.certificate is not None
         if found.certificate.amplification > AMPLIFIED:
@@ -227,19 +230,24 @@ class Patches:
             return self._with_shells(state)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return given_up(state, self._allowance(state))
+        return None
+
+    def _improved(self, state: PatchState, assessment: PatchAssessment, tol: float) -> PatchState:
+        """Return the state with what an estimate above the tolerance asks for."""
         certificate = assessment.certificate
+        assert certificate is not None
         state = replace(state, soft=state.soft or assessment.mode is not None)
         if certificate.vertices >= 0.5 * certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
         if certificate.unseen > tol:
-            cells, limits = state.cells, self._limits(state)
+            cells, limits = state.cells, state.limits
             most = self.max_kernels // len(state.problem.unknowns)
             seen = with_seen_data(state.looks, state.tiling, cells, limits, tol, most)
             return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
-        counted = _counted(state, assessment.tails, assessment.mode, state.aim)
+        counted = state.counted(assessment.tails, assessment.mode, state.aim)
         if not state.idle and np.any(counted.tail > state.aim):
             # What the weights to come add up to was small enough, the last weights were not yet.
             return self._next(state, assessment, state.aim)
@@ -249,7 +257,7 @@ class Patches:
 
     def _deeper(self, state: PatchState, assessment: PatchAssessment) -> list[Cell]:
         """Return the cells with those at corners cut deeper, if only these are too large."""
-        found, limits = assessment.certificate, self._limits(state)
+        found, limits = assessment.certificate, state.limits
         assert found is not None
         if found.corners is None or found.contradiction > state.tol:
             return []
@@ -300,7 +308,7 @@ class Patches:
         """
         cells: list[Cell] = []
         for looser in LOOSER if state.soft and mode else (1.0,):
-            cells, changed = self.finer(state, _counted(state, tails, mode, aim / looser), aim)
+            cells, changed = self.finer(state, state.counted(tails, mode, aim / looser), aim)
             cells = cells if changed or grew else richer(cells)
             if not self._too_many(state, cells):
                 break
@@ -321,7 +329,7 @@ class Patches:
 
     def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells where tails are longer than an aim, and whether there are any."""
-        limits, periods = self._limits(state), state.tiling.periods
+        limits, periods = state.limits, state.tiling.periods
         disturbed = SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03)
         corners, depths = state.corners, state.depths
         return refined(state.cells, tails, aim, disturbed, limits, periods, corners, depths)
@@ -331,20 +339,7 @@ class Patches:
         dimension = state.problem.domain.dimension
         return Allowance(state.tol, self.max_kernels, type(self).max_kernels, dimension)
 
-    def _limits(self, state: PatchState) -> Limits:
-        """Return how many functions patches may have along an axis."""
-        dimension = state.problem.domain.dimension
-        settings = SETTINGS.within(dimension, state.tol)
-        base, most = settings.functions(state.tol), settings.most(state.tol, dimension)
-        least = FEWEST if state.rows.is_simple else base - (0 if state.soft else SETTINGS.keeping)
-        return Limits(base, most, least)
-
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
         many = functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
         return many or any(is_shortest(c.patch) for c in cells)
-
-
-def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
-    """Return the tails that decide: the solution's, and the softest mode's if that matters."""
-    return mode.added(tails, aim) if state.soft and mode is not None and mode.grows else tails

@@ -27,7 +27,7 @@ from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.cuts import Cell, Depths, at_corners
 from sharpfront.place.patches.looks import Looks
-from sharpfront.place.patches.refine import balanced
+from sharpfront.place.patches.refine import Limits, balanced
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
 from sharpfront.place.patches.waves import Waves
@@ -48,6 +48,9 @@ APART = 2.0
 MOVING = 10.0
 # And no more than so many of them in a row are not.
 MOVES = 4
+
+# Functions along an axis with which a patch can still be judged by its weights.
+FEWEST = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +207,19 @@ class PatchState:
         known = self.tiling.corners
         more = [p for p in self.jumps.places if not np.any(np.all(known == np.array(p), axis=1))]
         return np.concatenate([known, np.array(more).reshape(-1, known.shape[1])])
+
+    @property
+    def limits(self) -> Limits:
+        """How many functions patches may have along an axis."""
+        dimension = self.problem.domain.dimension
+        settings = SETTINGS.within(dimension, self.tol)
+        base, most = settings.functions(self.tol), settings.most(self.tol, dimension)
+        least = FEWEST if self.rows.is_simple else base - (0 if self.soft else SETTINGS.keeping)
+        return Limits(base, most, least)
+
+    def counted(self, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
+        """Return the tails that decide: the solution's, and the softest mode's if that matters."""
+        return mode.added(tails, aim) if self.soft and mode is not None and mode.grows else tails
 
     @property
     def answer(self) -> PatchAssessment:
