@@ -48,7 +48,9 @@ def layer():
 def disk():
     """An odd function of x on a disk."""
     problem = sf.Problem(
-        sf.Disk((0, 0), 1), lambda u, x, y: -sf.laplacian(u) - x, boundary=lambda u, x, y: u
+        sf.Disk((0, 0), 1),
+        lambda u, x, y: -sf.laplacian(u) - np.sin(3 * x),
+        boundary=lambda u, x, y: u,
     )
     return sf.solve(problem, tol=1e-2)
 

@@ -18,8 +18,8 @@ from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, 
 
 # Where coefficients are looked at, in shares of the interval, and by how much their scaled values
 # may differ there: powers of s do not, and other functions are left alone.
-NEAR, SAME = (1e-6, 1e-7), 1e-3
-# Roots and weights are known to this, as coefficients go on to the end by NEAR.
+SHARES_BEFORE, SAME = (1e-6, 1e-7), 1e-3
+# Roots and weights are known to this, as coefficients go on to the end by SHARES_BEFORE.
 KNOWN = 1e-4
 # The slope of s log s.
 VERTICAL = 1e9
@@ -63,7 +63,7 @@ def _end(problem: LineProblem, is_low: bool) -> _End | None:
     if problem.order > 2 or not callable(leading):
         return None
     place, inward = (low, 1.0) if is_low else (high, -1.0)
-    s = np.array(NEAR) * (high - low)
+    s = np.array(SHARES_BEFORE) * (high - low)
     ends = np.abs(np.broadcast_to(value(leading, np.array([place, place + inward * s[0]])), (2,)))
     if ends[0] > 1e-3 * ends[1]:
         return None
@@ -75,7 +75,7 @@ def _end(problem: LineProblem, is_low: bool) -> _End | None:
     c0, c1, c2 = (*shares[:, 1], 0.0)[:3]
     roots = np.roots([c2, c1 - c2, c0]) if problem.order == 2 else np.array([-c0 / c1])
     # Of 1 + g s the equation leaves what it leaves of 1, and g times what it leaves of s.
-    slope = VERTICAL if abs(c0 + c1) < KNOWN else -c0 / (c0 + c1) / NEAR[1] * inward
+    slope = VERTICAL if abs(c0 + c1) < KNOWN else -c0 / (c0 + c1) / SHARES_BEFORE[1] * inward
     return _End(place, np.sort_complex(np.asarray(roots, dtype=complex)), float(slope), high - low)
 
 
