@@ -66,6 +66,14 @@ def test_weights_that_do_not_fall_ask_for_shells():
     assert not state.layers
 
 
+def test_what_is_left_where_functions_end_counts_more_than_once():
+    """Of a ball with just room for its layer the error was five times that."""
+    (layer,) = along(reacting(BALL, 3e-2), tol=1e-2)
+    left = np.exp(-layer.beside.shells[0].depth / layer.width)
+    first = np.eye(layer.size)[0]
+    assert LayerTails.of(layer, first).cut_off > 5.0 * left > 0.0
+
+
 def varying(width, robin):
     """Return a problem on a ball whose layer varies along the surface, and its solution."""
     (a, b, c), radius = BALL.centre, BALL.radius
