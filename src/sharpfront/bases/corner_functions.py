@@ -243,6 +243,11 @@ def _fade(z: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
     return np.asarray(out * np.exp(-(np.abs(z) ** 2)))
 
 
+def jumps_of(corners: Sequence[SharedFunctions]) -> list[tuple[float, ...]]:
+    """Return the places of functions that jump there from one side to the other: the angle."""
+    return [corner.place for corner in corners if any(not t.order for t in corner.terms)]
+
+
 def count(corners: Sequence[SharedFunctions]) -> int:
     """Return the number of functions of some corners or edges."""
     return sum(corner.size for corner in corners)

@@ -219,16 +219,21 @@ def _met(curve: Curve, sieve: Sieve) -> Points:
     """
     if sieve.corners is None or not len(sieve.corners):
         return np.empty(0)
+    at = arcs_of(curve, sieve.corners)
+    off = np.abs(sieve.corners - curve.at(at).points).max(axis=1, initial=0.0)
+    return np.asarray(at[off <= 10 * sieve.slack])
+
+
+def arcs_of(curve: Curve, points: Points) -> Points:
+    """Return the arc lengths at which a curve is closest to points on it or next to it, (m,)."""
     arc = np.linspace(0.0, curve.measure, _FIRST_STEPS + 1)
-    gaps = np.linalg.norm(curve.at(arc).points[:, None] - sieve.corners, axis=2)
-    near = gaps.min(axis=0) <= curve.measure / _FIRST_STEPS
-    corners, at = sieve.corners[near], arc[np.argmin(gaps, axis=0)[near]]
+    gaps = np.linalg.norm(curve.at(arc).points[:, None] - points, axis=2)
+    at = arc[np.argmin(gaps, axis=0)]
     for _ in range(_PROJECTIONS):
         found = curve.at(at)
         tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
-        at = np.clip(at + np.sum((corners - found.points) * tangents, axis=1), 0.0, curve.measure)
-    off = np.abs(corners - curve.at(at).points).max(axis=1, initial=0.0)
-    return np.asarray(at[off <= 10 * sieve.slack])
+        at = np.clip(at + np.sum((points - found.points) * tangents, axis=1), 0.0, curve.measure)
+    return np.asarray(at)
 
 
 def _states(level: Points, sieve: Sieve) -> NDArray[np.int64]:
