@@ -107,10 +107,8 @@ class Patches:
         Budget(self.max_kernels)
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
-            raise ProblemError(
-                "sf.Patches solves linear problems on boxes and on regions of the plane. "
-                "Leave adaptor= out."
-            )
+            solved = "linear problems on boxes and on regions of the plane"
+            raise ProblemError(f"sf.Patches solves {solved}. Leave adaptor= out.")
         require_unknowns(problem)
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
@@ -141,8 +139,7 @@ class Patches:
         jumps = jumps.beyond(rows.functions)
         missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
-        cells = cut_at(cells, jumps.held)
-        held = holding_faded(cells, rows.functions, tol)
+        held = holding_faded(cut_at(cells, jumps.held), rows.functions, tol)
         own = (tiling, rows, waves, held, tol, jumps, depths, missing)
         return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)
 

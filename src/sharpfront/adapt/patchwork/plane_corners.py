@@ -77,8 +77,8 @@ class PlaneCorners:
         found = (self._at(corner) for corner in (*corners, *beside))
         return tuple(own for own in found if own is not None)
 
-    def _is_near(self, place: Sequence[float], places: Sequence[Sequence[float]]) -> bool:
-        gaps = np.abs(np.array(places).reshape(-1, 2) - np.array(place)).max(axis=1)
+    def _is_near(self, place: Sequence[float], places: FloatArray) -> bool:
+        gaps = np.abs(places - np.array(place)).max(axis=1)
         return bool(np.any(gaps <= SAME_CORNER * self._extent))
 
     @property
@@ -173,7 +173,8 @@ class PlaneCorners:
         powers = np.where(whole, np.round(powers), powers)
         own = zip(powers.tolist(), whole.tolist(), strict=True)
         terms = tuple(Term(p, 0, log) for p, log in own if p < most)
-        if kinds == ["value", "value"] and self._is_near(bare.place, self.jumps):
+        places = np.array(self.jumps).reshape(-1, 2)
+        if kinds == ["value", "value"] and self._is_near(bare.place, places):
             # The angle itself: the imaginary part of log z.
             terms = (Term(0.0, 0, True), *terms)
         if not terms:
