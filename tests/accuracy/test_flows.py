@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.catalog import CHANNEL, KOVASZNAY
 from sharpfront.errors import OutcomeKind, ProblemError
-from tests.lazy import Lazy
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from suites import flows

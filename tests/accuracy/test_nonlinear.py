@@ -3,11 +3,11 @@
 import mpmath
 import numpy as np
 import pytest
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.catalog import Feature, formulas, graded_points, max_error
-from tests.lazy import Lazy
 
 integrate = Lazy("scipy.integrate")
 

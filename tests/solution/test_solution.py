@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError, SolutionFileError
 from sharpfront.solution.approximation import Approximation
-from tests.lazy import Lazy
 
 plt = Lazy("matplotlib.pyplot")
 

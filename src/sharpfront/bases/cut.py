@@ -41,7 +41,7 @@ ALONG, FEWEST_ALONG = 2.0, 3
 # Points of a stretch that tell how far it reaches.
 SEEN = 17
 # Integrals are exact for polynomials up to this degree along each axis.
-DEGREE, OVERSAMPLED = 12, 2
+DEGREE, QUADRATURE_POINTS = 12, 2
 # Points of a strip's side that tell what lies beyond it; as close as this share of the domain they
 # are one.
 DENSE, CORNER = 100, 1e-9
@@ -108,7 +108,7 @@ class Cut(Inside):
         Integrals of polynomials over what lies inside are those of their integrals along x, times
         the normal's first component, along its rim.
         """
-        points = self.points(OVERSAMPLED * DEGREE**2)
+        points = self.points(QUADRATURE_POINTS * DEGREE**2)
         low, high = self.low, self.high
         rim, normals, weights = self._rim
         middle, half = 0.5 * (low + high), 0.5 * (high - low)

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut import BESIDE, Region
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-Ints = NDArray[np.int64]
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9
-# What a patch has of the domain at a point on its side is looked at so far inside.
-BESIDE = 1e-6
 # A point this far from all sides of a patch is not on them, as a share of the domain.
 WITHIN = 1e-14
 
@@ -33,7 +31,7 @@ class Lattice:
     """The patches of one chart on the lattice of all their ends."""
 
     patches: Sequence[Patch]
-    members: NDArray[np.int64]
+    members: Ints
     cut: NDArray[np.bool_]
 
     @cached_property
@@ -49,7 +47,7 @@ class Lattice:
         return max(float(np.ptp(x)) for x in self._lines)
 
     @cached_property
-    def _owners(self) -> NDArray[np.int64]:
+    def _owners(self) -> Ints:
         """The patch of each cell of the lattice; -1 outside."""
         lines = self._lines
         out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
@@ -62,7 +60,7 @@ class Lattice:
             out[window] = i
         return out
 
-    def owner(self, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    def owner(self, points: FloatArray) -> tuple[Ints, FloatArray]:
         """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
         one = self.patches[int(self.members[0])]
         at = one.in_chart(points)
@@ -118,7 +116,7 @@ class Lattice:
             out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
         return out
 
-    def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
+    def _nearest(self, at: FloatArray) -> Ints:
         low = np.stack([self.patches[i].low for i in self.members])
         high = np.stack([self.patches[i].high for i in self.members])
         out = []

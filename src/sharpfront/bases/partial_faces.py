@@ -89,7 +89,7 @@ class Part(ABC):
 
     def _cut(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         z, points = self._points(ON_PART * products(counts, True).shape[1])
-        basis, triangle, _ = qr(_polynomials(z, counts), mode="economic", pivoting=True)
+        basis, triangle, _ = qr(_products(z, counts), mode="economic", pivoting=True)
         sizes = np.abs(np.diagonal(triangle))
         kept = basis[:, sizes > DEPENDENT * sizes[0]]
         return points, np.ascontiguousarray(kept.T) / np.sqrt(len(points))
@@ -109,7 +109,7 @@ class Part(ABC):
         return np.asarray(0.5 * (self.low * (1 - z) + self.high * (1 + z)))
 
 
-def _polynomials(z: FloatArray, counts: tuple[int, ...]) -> FloatArray:
+def _products(z: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return products of Legendre polynomials up to a joint degree at points, (m, n)."""
     chosen = products(counts, True)
     values = np.ones((len(z), chosen.shape[1]))

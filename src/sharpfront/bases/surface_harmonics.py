@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import ComplexArray
 from sharpfront.bases.joint import Ints
-
-ComplexArray = NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.catalog import formulas
 from sharpfront.catalog.measure import (
     Feature,
+    Field,
     front_points,
     graded_axis,
     graded_points,
@@ -39,7 +40,6 @@ from sharpfront.problem_file import Statement, read_text
 from sharpfront.problem_file.measure import cloud
 
 R = TypeVar("R")
-Field = Callable[..., Any]
 Fields = Mapping[str, Field]
 
 _SECTION = "[catalog]\n"

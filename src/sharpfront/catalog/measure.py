@@ -13,6 +13,8 @@ from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.problem_file.measure import errors_at
 
+Field = Callable[..., Any]
+
 # The nearest points to a feature lie at this part of its width.
 FINEST = 1e-3
 

@@ -14,11 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.measure import Feature
+from sharpfront.catalog.measure import Feature, Field
 from sharpfront.geometry import Box, Domain
 from sharpfront.problem import Problem
-
-Field = Callable[..., Any]
 
 _ORDER = 6
 _MOMENTS_PER_PANEL = 4

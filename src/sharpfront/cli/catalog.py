@@ -14,13 +14,13 @@ from sharpfront.cli.terminal import BAD_INPUT, complain, console
 if TYPE_CHECKING:
     from sharpfront.catalog import Entry
 
-app = typer.Typer(
+catalogue = typer.Typer(
     rich_markup_mode=None, pretty_exceptions_enable=False, help="Problems with known solutions."
 )
 Name = Annotated[str, typer.Argument(help="The name of a problem of the catalogue.")]
 
 
-@app.callback(invoke_without_command=True)
+@catalogue.callback(invoke_without_command=True)
 def overview(context: typer.Context) -> None:
     """List problems with known solutions; `show` prints one as a file, `run` solves it."""
     if context.invoked_subcommand is not None:
@@ -42,7 +42,7 @@ def overview(context: typer.Context) -> None:
         screen.out(f"{line[: screen.width - 1]}…" if cut else line, highlight=False)
 
 
-@app.command()
+@catalogue.command()
 def show(name: Name) -> None:
     """Print a problem as a complete problem file."""
     listed = _found(name)
@@ -56,7 +56,7 @@ def show(name: Name) -> None:
     typer.echo(f"# {listed.statement}.\n{listed.file}", nl=False)
 
 
-@app.command()
+@catalogue.command()
 def run(
     name: Name,
     nu: Annotated[

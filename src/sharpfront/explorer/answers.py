@@ -124,7 +124,7 @@ def _shown(
         "data": data,
         "python": code,
         "missing": missing,
-        **_file(statement, job),
+        **_with_file(statement, job),
         "seconds": {"solve": seconds, "picture": time.perf_counter() - started},
     }
 
@@ -135,7 +135,7 @@ def _written(write: Callable[[HtmlPage], None]) -> str:
     return page.body()
 
 
-def _file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:
+def _with_file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:
     """Return the problem file of what was solved, or why there is none."""
     source = job["text"] if job["text"] is not None else named(job["name"]).file
     if source is None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.fit.model import Model, Point
-
-Mask = NDArray[np.bool_]
+from sharpfront.fit.statistics import Mask
 
 # Length of the first step in the fitted parameters at most: a factor of 4.5. Lengths count in
 # these, not in what data see of them: what is hardly seen would move farthest.

@@ -89,12 +89,12 @@ class LevelSet(Shape):
 
     def _slid(self, points: Points, foot: Points, normal: Points) -> Points:
         """Return the distances to the boundary after sliding along it towards the points."""
-        away, along = _apart(points, foot, normal)
+        away, along = _offsets(points, foot, normal)
         share = np.ones((len(points), 1))
         for _ in range(_SLIDES):
             found = self.onto(foot + share * along)
             foot, before = found.points, along
-            distance, along = _apart(points, foot, found.normals)
+            distance, along = _offsets(points, foot, found.normals)
             away = np.minimum(away, distance)
             # Around a bend the way is shorter or longer than it looks: a secant step corrects it.
             gone = np.sum(before * (before - along), axis=1) / _positive(np.sum(before**2, axis=1))
@@ -297,7 +297,7 @@ class Implicit(LevelSet):
         return np.stack(slopes, axis=1)
 
 
-def _apart(points: Points, foot: Points, normal: Points) -> tuple[Points, Points]:
+def _offsets(points: Points, foot: Points, normal: Points) -> tuple[Points, Points]:
     """Return the distances from feet to points (m,), and the part along the boundary (m, d)."""
     offset = points - foot
     along = offset - np.sum(offset * normal, axis=1)[:, None] * normal

@@ -181,7 +181,7 @@ def halves(triangles: Triangles) -> Triangles:
     """Return the halves of triangles, the first of all and then the second of all."""
     corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
     edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
-    return Triangles(*_bisected(corners, normals, edges, onto), onto)
+    return Triangles(*_halves(corners, normals, edges, onto), onto)
 
 
 def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | None) -> Triangles:
@@ -202,14 +202,12 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
         done.append((corners[~large], normals[~large]))
         if not large.any():
             break
-        corners, normals = _bisected(corners[large], normals[large], edges[large], onto)
+        corners, normals = _halves(corners[large], normals[large], edges[large], onto)
     every = [np.concatenate(each) for each in zip(*done, strict=True)]
     return replace(triangles, corners=every[0], normals=every[1])
 
 
-def _bisected(
-    corners: Points, normals: Points, edges: Points, onto: object
-) -> tuple[Points, Points]:
+def _halves(corners: Points, normals: Points, edges: Points, onto: object) -> tuple[Points, Points]:
     """Return the halves of triangles on both sides of the middle of their longest edge."""
     first = edges.argmax(axis=1)
     order = (first[:, None] + np.arange(3)) % 3

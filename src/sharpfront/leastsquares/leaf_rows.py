@@ -49,7 +49,7 @@ class Reduced:
 
         So many of the last right-hand sides are those of functions that all leaves share.
         """
-        triangle, own, rest = _reduced(matrix, rhs)
+        triangle, own, rest = _triangle(matrix, rhs)
         return cls(triangle, own, remainder(rest, shared))
 
     @classmethod
@@ -62,11 +62,11 @@ class Reduced:
         """
         k = sides[0].shape[1]
         if all(np.array_equal(matrix, matrices[0]) for matrix in matrices[1:]):
-            triangle, own, rest = _reduced(matrices[0], np.concatenate(sides, axis=1))
+            triangle, own, rest = _triangle(matrices[0], np.concatenate(sides, axis=1))
             columns = [slice(j * k, (j + 1) * k) for j in range(len(sides))]
             parts = [(triangle, own[:, c], rest[:, c]) for c in columns]
         else:
-            parts = [_reduced(*both) for both in zip(matrices, sides, strict=True)]
+            parts = [_triangle(*both) for both in zip(matrices, sides, strict=True)]
         left = joined([remainder(rest, shared) for _, _, rest in parts])
         rhs, done = np.concatenate([own for _, own, _ in parts]), 0
         whole = np.zeros((len(rhs), len(rhs)), order="F")
@@ -76,7 +76,7 @@ class Reduced:
         return cls(whole, rhs, left)
 
 
-def _reduced(matrix: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _triangle(matrix: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the triangle of rows, what is beside it of right-hand sides, and what is below."""
     m, n = matrix.shape
     stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")

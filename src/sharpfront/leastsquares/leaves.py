@@ -102,7 +102,7 @@ def factor_leaves(
     """
     groups = grouped(leaves, order)
     own = [[leaf for _, leaf in group] for group in groups]
-    work = sum(_operations(group) for group in own)
+    work = sum(_leaf_operations(group) for group in own)
     found: dict[int, LeafFactor] = {}
     made = mapped(lambda group: _factor(group, answering), own, work)
     for group, factors in zip(groups, made, strict=True):
@@ -110,7 +110,7 @@ def factor_leaves(
     return [found[i] for i in range(len(leaves))]
 
 
-def _operations(leaves: Sequence[LeafRows]) -> float:
+def _leaf_operations(leaves: Sequence[LeafRows]) -> float:
     """Return about how many operations it takes to eliminate equal leaves."""
     n, k = leaves[0].own.rhs.shape
     rows = sum(map(len, leaves[0].further)) + sum(len(t.matrix) for t in leaves[0].ties)
@@ -124,14 +124,14 @@ def solved(leaves: Sequence[LeafRows], traces: Sequence[FloatArray]) -> list[Flo
         n, rhs = len(leaf.own.rhs), leaf.right_sides
         rhs[len(rhs) - len(moments) :] += moments
         top, bottom = np.asfortranarray(rhs[:n]), np.asfortranarray(rhs[n:])
-        solve_triangle(_reduced(leaf, top, bottom), top)
+        solve_triangle(_below_triangle(leaf, top, bottom), top)
         return top
 
-    work = sum(_operations([leaf]) for leaf in leaves)
+    work = sum(_leaf_operations([leaf]) for leaf in leaves)
     return mapped(lambda own: one(*own), list(zip(leaves, traces, strict=True)), work)
 
 
-def _reduced(leaf: LeafRows, top: FloatArray, bottom: FloatArray) -> FloatArray:
+def _below_triangle(leaf: LeafRows, top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Return the triangle of all rows over a leaf's columns; what is beside them is rotated."""
     n = len(top)
     upper = fresh(leaf.own.triangle)
@@ -154,7 +154,7 @@ def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
     sizes = tuple(len(t.matrix) for t in first.ties)
     g = sum(sizes)
     top, bottom = _beside(leaves, g)
-    upper = _reduced(first, top, bottom)
+    upper = _below_triangle(first, top, bottom)
     back = None
     if first.redundant:
         back = RankedReflection(upper)

@@ -100,7 +100,7 @@ def not_converged(rough: RoughSolution[Any]) -> Outcome | None:
     """Return the outcome of attempts that found no solution, with the last corrections."""
     if rough.converged:
         return None
-    shown = "; ".join(f"{_where(factor)}{_changes(a)}" for factor, a in rough.history[-3:])
+    shown = "; ".join(f"{_where(factor)}{_still_changes(a)}" for factor, a in rough.history[-3:])
     return Outcome(
         OutcomeKind.NEWTON, f"After {rough.solves} linear solves the last corrections were {shown}."
     )
@@ -110,5 +110,5 @@ def _where(factor: float) -> str:
     return "" if factor == 1.0 else f"on the way (factor {factor:.3g}) "
 
 
-def _changes(attempt: Newton[Any]) -> str:
+def _still_changes(attempt: Newton[Any]) -> str:
     return ", ".join(f"{c:.1e}" for c in attempt.changes[-4:]) or "without a solution"

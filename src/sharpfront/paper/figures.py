@@ -144,7 +144,7 @@ def draw_collapse(results: Results, case: Case) -> Figure:
     figure, (above, below) = panels((1.6, 1), 4.8)
     if log is not None and squared is not None:
         _densities(above, log, squared)
-        _centres(below, log, squared)
+        _kernel_counts(below, log, squared)
     above.set_title(f"{case.label}: two densities from one residual")
     below.set_title("Kernels of the next solve")
     for axes in (above, below):
@@ -171,7 +171,7 @@ def _densities(axes: Axes, log: View, squared: View) -> None:
     axes.legend(loc="upper center", ncols=2)
 
 
-def _centres(axes: Axes, log: View, squared: View) -> None:
+def _kernel_counts(axes: Axes, log: View, squared: View) -> None:
     edges = np.linspace(0, 1, 51).tolist()
     for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
         centres = view.steps[min(1, len(view.steps) - 1)].centres

@@ -80,10 +80,10 @@ class StatementError(SharpfrontError, ValueError):
     def paragraphs(self) -> list[str]:
         """Return each mistake with its line of the file and a mark under the offending text."""
         lines = self.source.splitlines()
-        return [_shown(mistake, self.name, lines) for mistake in self.mistakes]
+        return [_paragraph(mistake, self.name, lines) for mistake in self.mistakes]
 
 
-def _shown(mistake: Mistake, name: str, lines: list[str]) -> str:
+def _paragraph(mistake: Mistake, name: str, lines: list[str]) -> str:
     name, lines = visible(name), [visible(line) for line in lines]
     place = name if mistake.line is None else f"{name}:{mistake.line}"
     what = f"{mistake.where}: " if mistake.where else ""

@@ -31,7 +31,7 @@ FEWEST, NARROW, LENGTHS = 4, 48, 12.0
 # Coefficients are looked at more closely where their weights do not fall to this share.
 ROUGH = 1e-3
 # Rounds of refinement, and what tails are to become: this share of what an error lacks.
-ROUNDS, LOWERED = 40, 0.05
+LINE_ROUNDS, LOWERED = 40, 0.05
 # Modes whose vectors differ by less than this angle have one shape: modes of a double value that
 # are two lie far apart, those that rounding made two of one as close as its root.
 PARALLEL = 1e-2
@@ -48,7 +48,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     most.
     """
     pencil, aim, best = _first(statement, most), tol, None
-    for _ in range(ROUNDS):
+    for _ in range(LINE_ROUNDS):
         found = _found(pencil, near, k)
         finer = _refined(pencil, found[:k], aim)
         if finer is not None and finer.size <= most:

@@ -94,7 +94,7 @@ def _ended(
     """
     d = points.shape[1]
     pairs = [(i, j) for i in range(k) for j in range(k, d + 1)]
-    ends = _ends(has, points, np.concatenate([cells[:, list(pair)] for pair in pairs]))
+    ends = _rim_points(has, points, np.concatenate([cells[:, list(pair)] for pair in pairs]))
     number = {
         pair: -1 - np.arange(n * len(cells), (n + 1) * len(cells)) for n, pair in enumerate(pairs)
     }
@@ -113,7 +113,7 @@ def _ended(
     return ends, np.concatenate([np.stack(simplex, axis=1) for simplex in simplices])
 
 
-def _ends(has: Inside, points: FloatArray, edges: Indices) -> FloatArray:
+def _rim_points(has: Inside, points: FloatArray, edges: Indices) -> FloatArray:
     """Return the last points inside of edges from a node inside to one outside, (m, d)."""
     low, high = points[edges[:, 0]].copy(), points[edges[:, 1]].copy()
     for _ in range(HALVINGS):
@@ -138,14 +138,14 @@ def patch_mesh(basis: PatchworkBasis, nodes: int) -> Mesh:
     d = basis.dimension
     every = sum(int(np.prod(patch.functions)) for patch in basis.patches)
     finer = (nodes / every) ** (1.0 / d)
-    meshes = [(p, _whole(p, finer)) for p in basis.patches if not p.is_empty]
+    meshes = [(p, _patch_mesh(p, finer)) for p in basis.patches if not p.is_empty]
     parts = [mesh if p.cut is None else clipped(mesh, p.has) for p, mesh in meshes]
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     cells = [part.cells + start for part, start in zip(parts, starts, strict=False)]
     return Mesh(np.concatenate([part.points for part in parts]), np.concatenate(cells))
 
 
-def _whole(patch: Patch, finer: float) -> Mesh:
+def _patch_mesh(patch: Patch, finer: float) -> Mesh:
     """Return a mesh of all of a patch's box, in space."""
     counts = [max(2, round(finer * n)) for n in patch.functions]
     grid = box_mesh([np.linspace(-1.0, 1.0, n) for n in counts])

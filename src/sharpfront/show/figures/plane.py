@@ -164,7 +164,7 @@ def _add_ellipses(
     from matplotlib.collections import EllipseCollection
     from matplotlib.patheffects import Normal, Stroke
 
-    widths, heights, angles = _ellipses(kernels.covariances)
+    widths, heights, angles = _axes_of_ellipses(kernels.covariances)
     ellipses = EllipseCollection(
         widths,
         heights,
@@ -184,7 +184,7 @@ def _add_ellipses(
     ellipses.set_clip_path(outline, axes.transData)
 
 
-def _ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _axes_of_ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the diameters along both axes and the angle of the first in degrees."""
     variances, directions = np.linalg.eigh(covariances)
     diameters = 2 * np.sqrt(np.maximum(variances, 0.0))

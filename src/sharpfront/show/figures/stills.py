@@ -71,7 +71,7 @@ def film_panels(wish: Wish) -> list[list[Panel]]:
     times = moments_of(wish, wish.moments, 6)
     stills = [still(replace(wish, where=ranges(wish)), t) for t in times]
     flat = len(stills[0].names) == 1
-    frames = _curves(stills) if flat else _maps(stills)
+    frames = _curve_stills(stills) if flat else _map_stills(stills)
     columns = _columns(len(frames))
     return [frames[i : i + columns] for i in range(0, len(frames), columns)]
 
@@ -81,7 +81,7 @@ def _columns(count: int) -> int:
     return 2 if count == 4 else min(_COLUMNS, count)
 
 
-def _curves(stills: Sequence[Wish]) -> list[Panel]:
+def _curve_stills(stills: Sequence[Wish]) -> list[Panel]:
     where = stills[0].section
     curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
     limits = panels.common_limits([curve.limits for curve in curves])
@@ -102,7 +102,7 @@ def _curves(stills: Sequence[Wish]) -> list[Panel]:
     return [Panel(partial(draw, i=i), size=_CURVE) for i in range(len(stills))]
 
 
-def _maps(stills: Sequence[Wish]) -> list[Panel]:
+def _map_stills(stills: Sequence[Wish]) -> list[Panel]:
     unknown = stills[0].unknowns[0]
     quantities = [unknown_of(now.solution, unknown) for now in stills]
     where = stills[0].section

@@ -121,10 +121,10 @@ def draw_strip(
         name: axes.plot([], [], label=name, zorder=3, **curve_style(i))[0]
         for i, name in enumerate(curve.values)
     }
-    ticks, mounds = _below(axes) if kernels else (None, None)
+    ticks, mounds = _ticks_and_bells(axes) if kernels else (None, None)
     strip = Strip(lines, ticks, mounds, period)
     strip.show(curve)
-    _frame(axes, where, limits or curve.limits, list(curve.values), STRIP if kernels else 0.0)
+    _strip_frame(axes, where, limits or curve.limits, list(curve.values), STRIP if kernels else 0.0)
     if legend and (kernels or len(lines) > 1):
         axes.legend(
             loc="upper center",
@@ -136,7 +136,7 @@ def draw_strip(
     return strip
 
 
-def _below(axes: Axes) -> tuple[Line2D, PolyCollection]:
+def _ticks_and_bells(axes: Axes) -> tuple[Line2D, PolyCollection]:
     """Add ticks for kernels and bells for components, without data."""
     from matplotlib.collections import PolyCollection
 
@@ -174,7 +174,7 @@ def share_legend(axes: Axes) -> None:
     )
 
 
-def _frame(
+def _strip_frame(
     axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str], strip: float
 ) -> None:
     """Leave room for a strip of that part of the height; the values' axis has ticks above it."""

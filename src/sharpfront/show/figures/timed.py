@@ -43,7 +43,7 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
     if what == "estimate":
         return [[panel] for panel in _course(wish)]
     if what == "all":
-        return _all(wish)
+        return _all_in_time(wish)
     if what == "film":
         return film_panels(wish)
     where = wish.section
@@ -209,7 +209,7 @@ def _course(wish: Wish) -> list[Panel]:
     return [Panel(partial(draw, solution=wish.solution, span=span), size=_STAIRS) for draw in draws]
 
 
-def _all(wish: Wish) -> list[list[Panel]]:
+def _all_in_time(wish: Wish) -> list[list[Panel]]:
     """Return the map, the kernels, the residual and the course of the solve."""
     wish = replace(wish, brief=True)
     first, second = timed_panels(wish, "solution"), timed_panels(wish, "kernels")

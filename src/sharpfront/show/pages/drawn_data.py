@@ -39,7 +39,7 @@ def line_data(
     frames, points = [], []
     for i in range(count):
         everything = placements[answer if times is None else i].everything
-        x = graded_line(everything, _ends(solution), most)
+        x = graded_line(everything, _interval(solution), most)
         at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
         values = {s.key: singles(s.quantity.values(at)) for s in shown}
         frames.append({"x": doubles(x), "values": values})
@@ -48,12 +48,12 @@ def line_data(
         "kind": "line",
         "axis": solution.approximation.coordinates[0],
         "frames": frames,
-        "ends": list(_ends(solution)),
-        "states": [{"note": p.note, **_state(p, _spread)} for p in placements],
+        "ends": list(_interval(solution)),
+        "states": [{"note": p.note, **_state(p, _packed_widths)} for p in placements],
     }, points
 
 
-def _ends(solution: Any) -> tuple[float, float]:
+def _interval(solution: Any) -> tuple[float, float]:
     low, high = solution.domain.bounds[:, 0]
     return float(low), float(high)
 
@@ -69,7 +69,7 @@ def _state(
     }
 
 
-def _spread(kernels: Kernels) -> dict[str, Any]:
+def _packed_widths(kernels: Kernels) -> dict[str, Any]:
     order = np.argsort(kernels.centres[:, 0], kind="stable")
     widths = np.sqrt(kernels.covariances[order, 0, 0])
     return {"c": doubles(kernels.centres[order, 0]), "s": singles(widths)}
@@ -159,7 +159,7 @@ def _plane(
         "y": doubles(axes[1]),
         "outline": _outline(space, where),
         "frames": [{key: pack(v) for key, v in frame.items()} for frame in values],
-        "states": [_state(p, lambda k: _ellipses(k.on(where), most)) for p in placements],
+        "states": [_state(p, lambda k: _packed_ellipses(k.on(where), most)) for p in placements],
     }
 
 
@@ -174,7 +174,7 @@ def _outline(space: Domain, where: Section) -> list[dict[str, str]]:
     return [doubles(part) for part in np.split(vertices, starts[1:])]
 
 
-def _ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
+def _packed_ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
     shown, left = kernels.thinned(most)
     c = shown.covariances
     entries = np.stack([c[:, 0, 0], c[:, 0, 1], c[:, 1, 1]], axis=1)

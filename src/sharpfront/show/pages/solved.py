@@ -149,12 +149,12 @@ def _repeat(page: HtmlPage, solution: Any, settings: dict[str, Any]) -> None:
         page.paragraph("To run this, supply what a page cannot hold: " + "; ".join(missing) + ".")
     page.markup(f"<pre><code>{html.escape(code)}</code></pre>")
     given = {"tol": solution.tol} | settings
-    rows = [[name, _shown(value)] for name, value in (given | versions()).items()]
+    rows = [[name, _setting(value)] for name, value in (given | versions()).items()]
     page.table(
         ["Setting", "Value"], rows, "Settings and versions of this run.", words=2, cards=False
     )
 
 
-def _shown(value: Any) -> str:
+def _setting(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
