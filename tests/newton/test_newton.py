@@ -18,7 +18,7 @@ from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
+from sharpfront.newton.strategy import MOST_STEPS, Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 

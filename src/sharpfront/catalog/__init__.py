@@ -6,21 +6,19 @@ Each is a name here too: ``catalog.TWIN_LAYER`` is ``catalog.named("twin-layer")
 from sharpfront.catalog.entry import Entry, listing, named
 from sharpfront.catalog.measure import (
     Feature,
+    TimeErrors,
+    TimeRule,
     front_points,
     graded_axis,
     graded_points,
     max_error,
-    mixture_share,
-    tensor_points,
-    uniform_rmse,
-)
-from sharpfront.catalog.time_measure import (
-    TimeErrors,
-    TimeRule,
     measure,
+    mixture_share,
     moment_rule,
     steepest,
+    tensor_points,
     time_rule,
+    uniform_rmse,
 )
 from sharpfront.problem_file.measure import cloud
 

@@ -27,8 +27,8 @@ from sharpfront.catalog.measure import (
     graded_axis,
     graded_points,
     tensor_points,
+    time_rule,
 )
-from sharpfront.catalog.time_measure import time_rule
 from sharpfront.checks import did_you_mean, positive
 from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import parse

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import special
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.measure import Feature, Field
-from sharpfront.catalog.time_measure import steepest
+from sharpfront.catalog.measure import Feature, Field, steepest
 from sharpfront.equation import function
 from sharpfront.geometry import Interval
 from sharpfront.loading import extra_module

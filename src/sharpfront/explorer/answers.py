@@ -16,8 +16,7 @@ from sharpfront.problem_file.statement import read_text
 from sharpfront.progress import line_of
 from sharpfront.show.pages.page import HtmlPage
 from sharpfront.show.pages.sections import figures, history, trust, verdict
-from sharpfront.show.pages.solved import solution_data
-from sharpfront.show.pages.viewer import viewer_markup
+from sharpfront.show.pages.solved import solution_data, viewer_markup
 from sharpfront.show.statement.script import script
 from sharpfront.show.statement.typeset import problem_markup
 from sharpfront.solution import Solution

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Array, FloatArray, namespace, to_host
 from sharpfront.bases.boxes import distinct
-from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
-from sharpfront.leastsquares.device import Device
+from sharpfront.leastsquares.device import Device, inverse_factors, worst_of
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.refinement import ROUNDING

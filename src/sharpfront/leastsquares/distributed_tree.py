@@ -21,9 +21,9 @@ import numpy as np
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.leastsquares.cluster import as_bytes, gathered
 from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.leaf_rows import Remainder, joined, remainder
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted
-from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 if TYPE_CHECKING:

@@ -20,11 +20,10 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
-from sharpfront.leastsquares.leaf_rows import LeafRows
+from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
 from sharpfront.leastsquares.refinement import TINY
-from sharpfront.leastsquares.remainders import Remainder, joined, least
 
 # Traces with so many moments in all are eliminated by Gram matrices, unless refinement shows that
 # these lose digits; where most leaves are like others, so that few merges differ, from FEW on.

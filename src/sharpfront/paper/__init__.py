@@ -8,8 +8,7 @@
 
 from sharpfront.paper.cases import CASES, METHODS, Case, Method, gmm
 from sharpfront.paper.experiments import Plan, Results, default_jobs, execute, full_plan, quick_plan
-from sharpfront.paper.finding import Finding, Verdict
-from sharpfront.paper.findings import find
+from sharpfront.paper.findings import Finding, Verdict, find
 from sharpfront.paper.output import as_json, write_all
 from sharpfront.paper.runs import Failure, Run, Task, perform
 from sharpfront.paper.summary import Cell, Spread, percent, sci, seconds, spread, table1

@@ -18,7 +18,7 @@ from sharpfront.bases.axis_functions import means_of
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, projection
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.leastsquares.light import Summed
+from sharpfront.leastsquares.leaf_rows import Summed
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues
 

@@ -12,8 +12,7 @@ from sharpfront.bases.joint import Ints, is_joint
 from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.leastsquares.leaf_rows import Tie
-from sharpfront.leastsquares.light import Matrix, Scaled
+from sharpfront.leastsquares.leaf_rows import Matrix, Scaled, Tie
 from sharpfront.maps import normals_across
 from sharpfront.rows.face_measure import (
     FEWER_MOMENTS,

@@ -26,8 +26,14 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.maps import AxisMap
 from sharpfront.problem.conditions import PointCondition
-from sharpfront.spectrum.across import Across, values_beside
-from sharpfront.spectrum.statement import Complex, SpectralForm, SpectralProblem, conditions_needed
+from sharpfront.spectrum.statement import (
+    Across,
+    Complex,
+    SpectralForm,
+    SpectralProblem,
+    conditions_needed,
+    values_beside,
+)
 
 # Points of a piece that integrals of conditions are taken with, beside those of the equation.
 INTEGRAL_POINTS = 8

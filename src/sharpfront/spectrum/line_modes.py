@@ -13,11 +13,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
-from sharpfront.spectrum.across import Across
 from sharpfront.spectrum.line import LinePencil
-from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
-from sharpfront.spectrum.pencil import nearest, polished
-from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared, nearest, polished
+from sharpfront.spectrum.statement import Across, Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
 
 # Points of a piece at first and at most, and how many more those have that a solution is compared

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.kernels import Kernels, kernels_at
+from sharpfront.show.data.kernels import Function, Kernels, Section, kernels_at, values_inside
 from sharpfront.show.data.quantity import Quantity
-from sharpfront.show.data.section import Function, Section, values_inside
 
 if TYPE_CHECKING:
     from matplotlib.path import Path

@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, finite, one_of, solution_like, whole
 from sharpfront.errors import ProblemError
 from sharpfront.files import replacing
-from sharpfront.show.data.section import section
+from sharpfront.show.data.kernels import section
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.scenes import Scene, curve_scene, map_scene
 

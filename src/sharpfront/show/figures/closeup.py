@@ -10,13 +10,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.show.data.grid import line_points
-from sharpfront.show.data.section import Section
-from sharpfront.show.data.snapshot import TIME
+from sharpfront.show.data.kernels import Section
+from sharpfront.show.data.placements import TIME
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.narrow import round_place
 from sharpfront.show.figures.panels import Panel, Wish
-from sharpfront.show.figures.stills import even, still
-from sharpfront.show.figures.timed import timed_panels
+from sharpfront.show.figures.timed import even, still, timed_panels
 
 # At most so many places are magnified.
 _MOST_WINDOWS = 3

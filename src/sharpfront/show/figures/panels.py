@@ -12,11 +12,10 @@ import numpy as np
 
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
-from sharpfront.show.data.kernels import Kernels, kernels_of
+from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
+from sharpfront.show.data.placements import mixture_of
 from sharpfront.show.data.quantity import Quantity, residual_of, summary, unknown_of
 from sharpfront.show.data.raster import Raster, raster
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.data.snapshot import mixture_of
 from sharpfront.show.figures import line
 from sharpfront.show.figures.course import draw_convergence
 from sharpfront.show.figures.plane import (

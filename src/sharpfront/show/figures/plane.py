@@ -12,11 +12,9 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
 from sharpfront.maps import Strip
-from sharpfront.show.data.colours import BLUE, ORANGE, colour_scale
-from sharpfront.show.data.kernels import Kernels
-from sharpfront.show.data.quantity import Quantity, summary
+from sharpfront.show.data.kernels import Kernels, Section
+from sharpfront.show.data.quantity import BLUE, ORANGE, Quantity, colour_scale, summary
 from sharpfront.show.data.raster import STRETCHED, Raster
-from sharpfront.show.data.section import Section
 from sharpfront.show.figures.narrow import label_narrow
 
 if TYPE_CHECKING:

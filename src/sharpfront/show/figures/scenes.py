@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.colours import ORANGE
-from sharpfront.show.data.kernels import Kernels, kernels_of
-from sharpfront.show.data.quantity import unknown_of
+from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
+from sharpfront.show.data.placements import Moment
+from sharpfront.show.data.quantity import ORANGE, unknown_of
 from sharpfront.show.data.raster import Raster
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.data.snapshot import Moment
 from sharpfront.show.figures import panels
+from sharpfront.show.figures.line import curve_of, draw_strip, share_legend
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_map
-from sharpfront.show.figures.stills import period_of
-from sharpfront.show.figures.strip import curve_of, draw_strip, share_legend
+from sharpfront.show.figures.timed import period_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
