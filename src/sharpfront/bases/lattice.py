@@ -9,11 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.cut import BESIDE, Region
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 
@@ -32,7 +30,7 @@ class Lattice:
 
     patches: Sequence[Patch]
     members: Ints
-    cut: NDArray[np.bool_]
+    cut: Flags
 
     @cached_property
     def _lines(self) -> list[FloatArray]:
@@ -94,7 +92,7 @@ class Lattice:
             out, done = np.where(better, other, out), done | better
         return out
 
-    def _within(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+    def _within(self, at: FloatArray, owner: Ints) -> Flags:
         """Tell which points of the domain are on no side of their patch.
 
         Beside a corner the middle of a patch may lie beyond the boundary as seen from them.
@@ -107,7 +105,7 @@ class Lattice:
             out[inner] = patch.cut is not None and patch.has(at[inner])
         return out
 
-    def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+    def _has(self, at: FloatArray, owner: Ints) -> Flags:
         """Tell whether patches have something of the domain at points of them."""
         out = ~self.cut[owner]
         for i in np.unique(owner[~out & (owner >= 0)]):
@@ -152,7 +150,7 @@ class Sides:
 
         return cKDTree(self.edges[:, :2])
 
-    def elsewhere(self, points: FloatArray, patch: int) -> NDArray[np.bool_]:
+    def elsewhere(self, points: FloatArray, patch: int) -> Flags:
         """Tell which points, not in strips, lie in another region than a patch."""
         if not len(self.edges):
             return np.zeros(len(points), dtype=bool)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.special import eval_genlaguerre
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.corner_functions import Term
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import gauss, product_points
 from sharpfront.bases.surface_harmonics import SurfaceHarmonics, degrees_of
 from sharpfront.kernels import Orders

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.inside import Inside
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.partial_faces import CLOSER, ON_FACE, PartialFace, ShellFace
@@ -50,7 +49,7 @@ class SolidCut(Inside):
         default_factory=dict
     )
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie inside."""
         return self.region.contains(points)
 
@@ -130,7 +129,7 @@ class SolidRegion:
         self._known: dict[bytes, SolidCut | bool] = {}
         self._faces: dict[tuple[int, float, bytes], PartialFace | bool] = {}
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points lie in the solid, but in none of the shells."""
         inside = self.domain.contains(points)
         if not self.shells:
@@ -232,7 +231,7 @@ class SolidRegion:
                 return True
         return False
 
-    def on_both_sides(self, points: FloatArray, axis: int, size: float) -> NDArray[np.bool_]:
+    def on_both_sides(self, points: FloatArray, axis: int, size: float) -> Flags:
         """Tell which points of a plane across an axis have the solid on both its sides."""
         step = np.zeros(3)
         step[axis] = BESIDE_FACE * size

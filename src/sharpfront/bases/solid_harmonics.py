@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rgamma
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.kernels import Orders
 
 # Terms of the series in sin(t/2)^2, of which 0.212 is the largest between a ray and a corner of the
@@ -74,7 +74,7 @@ class Fan:
         return np.concatenate([around, around[1:]])
 
     @cached_property
-    def cosines(self) -> NDArray[np.bool_]:
+    def cosines(self) -> Flags:
         """Which of its functions are cosines."""
         size = len(self.orders)
         return np.arange(size) <= size // 2 if self.quadrants == 4 else np.zeros(size, dtype=bool)
@@ -84,7 +84,7 @@ class Fan:
         """What functions are multiplied by."""
         return np.asarray(1.0 / (rgamma(1.0 + self.orders) * WIDEST**self.orders))
 
-    def holds(self, points: FloatArray) -> NDArray[np.bool_]:
+    def holds(self, points: FloatArray) -> Flags:
         """Tell which points lie nearer to its ray than to others along axes, and in a quadrant."""
         x = points @ self.frame.T
         near = x[:, 2] >= np.abs(x[:, :2]).max(axis=1)

@@ -22,8 +22,8 @@ from sharpfront.cli.explore import explore as _explore
 from sharpfront.cli.fit import fit as _fit
 from sharpfront.cli.init import init as _init
 from sharpfront.cli.paper import paper as _paper
-from sharpfront.cli.results import plot as _plot
-from sharpfront.cli.results import report as _report
+from sharpfront.cli.shown import plot as _plot
+from sharpfront.cli.shown import report as _report
 from sharpfront.cli.solve import solve as _solve
 from sharpfront.cli.sweep import sweep as _sweep
 from sharpfront.cli.terminal import INTERRUPTED

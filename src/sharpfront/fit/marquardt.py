@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.checks import finite, is_number, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.model import Model, Point
-from sharpfront.fit.statistics import Mask
 from sharpfront.geometry.sampling import unit_sample
 
 # How far from its start a parameter without bounds is looked for, as it is fitted: a factor of 20.
@@ -130,7 +129,7 @@ def minimised(
     model: Model,
     z: FloatArray,
     tol: float,
-    held: Mask | None = None,
+    held: Flags | None = None,
     near: Point | None = None,
     rough: bool = False,
 ) -> Ended:
@@ -139,7 +138,7 @@ def minimised(
     Parameters that are held stay. The kernels of a point that is near may do; `rough` minima are
     only to be told apart.
     """
-    free: Mask = np.ones(len(z), dtype=np.bool_) if held is None else ~held
+    free: Flags = np.ones(len(z), dtype=np.bool_) if held is None else ~held
     now = model.at(z, tol, near)
     if now is None:
         values = ", ".join(f"{n} = {v:.4g}" for n, v in model.values(z).items())
@@ -196,14 +195,14 @@ def _noise(model: Model, now: Point, rough: bool) -> float:
     return found
 
 
-def _pushed(model: Model, now: Point) -> Mask:
+def _pushed(model: Model, now: Point) -> Flags:
     """Tell which parameters lie at a bound that the misfit pushes them over, (p,)."""
     slope = now.jacobian.T @ now.residual
     low, high = model.bounds
     return np.asarray(((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0)))
 
 
-def _shortened(now: Point, moving: Mask, radius: float) -> FloatArray:
+def _shortened(now: Point, moving: Flags, radius: float) -> FloatArray:
     """Return the step to the least of the straight misfit within a radius, (p,).
 
     (J^T J + mu) step = -J^T r, with the least mu that makes it short enough.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import ends_of
 from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
@@ -86,7 +87,7 @@ def _cross(first: Points, then: Points) -> Points:
     return np.asarray(first[:, 0] * then[:, 1] - first[:, 1] * then[:, 0])
 
 
-def _inside(curve: LevelCurve, domain: Domain) -> NDArray[np.bool_]:
+def _inside(curve: LevelCurve, domain: Domain) -> Flags:
     """Tell along a curve whether a domain is on both its sides, but for its ends."""
     found = curve.at(_LOOKED * curve.measure)
     away = _BESIDE * float(np.ptp(domain.bounds, axis=0).max()) * found.normals

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.patches import Patch, Sieves, Triangles, passed, sieves_of
 from sharpfront.geometry.sampling import thinned
@@ -84,7 +84,7 @@ class Surface:
         """Return triangles with corners on it and no longer edges, before anything is sieved."""
         return _halved(self._fine, spacing, None)
 
-    def kept(self, found: BoundaryPoints) -> tuple[NDArray[np.int64], BoundaryPoints]:
+    def kept(self, found: BoundaryPoints) -> tuple[Ints, BoundaryPoints]:
         """Return which points sieves leave, and these, with normals that lead out of the solid."""
         return passed(found, self.sieves)
 
@@ -162,7 +162,7 @@ def spread_over(
     return BoundaryPoints.joined(spread), np.concatenate(areas)
 
 
-def _in_box(points: Points, low: Points, high: Points) -> NDArray[np.bool_]:
+def _in_box(points: Points, low: Points, high: Points) -> Flags:
     """Tell which points lie in a box, or on it but for rounding."""
     room = BEYOND_BOX * (high - low)
     return np.asarray(np.all((points >= low - room) & (points <= high + room), axis=1))

@@ -18,9 +18,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import Array, namespace
+from sharpfront.arrays import Array, Ints, namespace
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
 
 # Halves are taken of more columns than this, where there are so many matrices: on an H200 factors
@@ -174,9 +173,9 @@ class WholeNumbers:
     """Whole numbers that travel to a device together: each journey waits for all work there."""
 
     def __init__(self) -> None:
-        self._each: list[tuple[NDArray[np.int64], int]] = []
+        self._each: list[tuple[Ints, int]] = []
 
-    def add(self, numbers: NDArray[np.int64]) -> slice:
+    def add(self, numbers: Ints) -> slice:
         """Return where numbers will be."""
         start = self._each[-1][1] if self._each else 0
         place = slice(start, start + len(numbers))

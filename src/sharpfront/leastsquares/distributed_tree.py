@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.arrays import FloatArray, Ints, blas_threads
 from sharpfront.leastsquares.cluster import as_bytes, gathered
-from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaf_rows import Remainder, joined, remainder
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted

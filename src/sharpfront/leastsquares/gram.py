@@ -19,8 +19,7 @@ import numpy as np
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtrttp
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import remainder
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces, united

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack

@@ -23,10 +23,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.reflectors import PANEL, upper_half
 from sharpfront.leastsquares.unlocked import reflect
 
@@ -104,7 +103,7 @@ class Summed:
 
     factors: FloatArray  # (k,)
     entries: FloatArray  # of each, (k, e)
-    places: NDArray[np.int64]  # of the entries, columns one after the other
+    places: Ints  # of the entries, columns one after the other
     columns: int
 
     def __len__(self) -> int:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import (
     LeafRows,
     Matrix,

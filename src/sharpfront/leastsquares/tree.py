@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
+from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.dissection import MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
 from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved

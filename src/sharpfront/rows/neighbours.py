@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.boxes import Boxes
 from sharpfront.bases.cut import SHORTEST, Cut
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.partial_faces import ShellFace
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidCut, SolidRegion

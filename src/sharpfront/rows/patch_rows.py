@@ -18,13 +18,11 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.corner_functions import SharedFunctions
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.device import Device
@@ -45,7 +43,7 @@ from sharpfront.rows.values import form_at
 
 
 def climbs(
-    problem: Problem, faces: Faces, torn: NDArray[np.bool_], sides: Mapping[Side, str]
+    problem: Problem, faces: Faces, torn: Flags, sides: Mapping[Side, str]
 ) -> dict[Patch, float]:
     """Return the factors of patches' rows, powers of two; none where all are one.
 

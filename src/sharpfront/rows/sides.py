@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import held_by
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.maps import AxisMap, jacobian, normals_across

@@ -19,7 +19,7 @@ import scipy.sparse as ss
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -91,7 +91,7 @@ class LinePencil:
         return Across(self.statement)
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """The first column of each piece and unknown, (pieces, unknowns)."""
         sizes = np.add.outer(self.points, self.orders)
         ends = np.cumsum(sizes.ravel())

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
@@ -169,7 +168,7 @@ def _pieces(statement: SpectralProblem, low: float, high: float) -> int:
     return int(np.clip(np.ceil(fastest * (high - low) / LENGTHS), FEWEST, NARROW))
 
 
-def _rough(statement: SpectralProblem, edges: FloatArray) -> NDArray[np.bool_]:
+def _rough(statement: SpectralProblem, edges: FloatArray) -> Flags:
     """Tell on which pieces coefficients are not resolved."""
     z, w = gauss(FIRST)
     take = projection(FIRST, FIRST) * np.sqrt(w)
@@ -216,7 +215,7 @@ def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> Line
     return _cut(pencil, split, wanted)
 
 
-def _cut(pencil: LinePencil, split: NDArray[np.bool_], points: NDArray[np.int64]) -> LinePencil:
+def _cut(pencil: LinePencil, split: Flags, points: Ints) -> LinePencil:
     middles = 0.5 * (pencil.edges[1:] + pencil.edges[:-1])
     edges = np.sort(np.concatenate([pencil.edges, middles[split]]))
     counts = np.repeat(np.where(split, np.minimum(points, FIRST), points), np.where(split, 2, 1))

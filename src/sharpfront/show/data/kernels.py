@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray, to_host
+from sharpfront.arrays import Flags, FloatArray, to_host
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
@@ -50,7 +49,7 @@ class Section:
         points[:, self.free] = flat
         return points
 
-    def within(self, flat: FloatArray) -> NDArray[np.bool_]:
+    def within(self, flat: FloatArray) -> Flags:
         """Tell which points of the section (m, f) are in its window."""
         return np.asarray(np.all((flat >= self.window[0]) & (flat <= self.window[1]), axis=1))
 

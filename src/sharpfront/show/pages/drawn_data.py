@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.files import plain
 from sharpfront.geometry import Box, Domain
 from sharpfront.show.data.grid import graded_axis, graded_line
@@ -169,7 +169,7 @@ def _with_time(points: FloatArray, t: float | None) -> FloatArray:
 
 
 def _values(
-    shown: Sequence[Shown], axes: Sequence[FloatArray], inside: NDArray[np.bool_], at: FloatArray
+    shown: Sequence[Shown], axes: Sequence[FloatArray], inside: Flags, at: FloatArray
 ) -> dict[str, FloatArray]:
     """Return each quantity at the nodes of a plane, (rows, columns); NaN away from the domain."""
     found = {}
