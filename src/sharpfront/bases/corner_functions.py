@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.kernels import Orders
 
 ComplexArray = NDArray[np.complex128]
@@ -103,7 +103,7 @@ class CornerFunctions:
         """The number of functions."""
         return len(self.factors)
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points lie where functions are not zero."""
         return (
             np.ones(len(points), dtype=bool)
@@ -226,7 +226,7 @@ def restored(state: FloatArray) -> CornerFunctions:
     return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support, fades)
 
 
-def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> Flags:
     """Tell which points lie in one of some convex quadrilaterals, (k, 4, 2)."""
     sides = np.roll(quadrilaterals, -1, axis=1) - quadrilaterals
     away = points[:, None, None] - quadrilaterals
