@@ -38,6 +38,68 @@ def test_a_condition_that_all_solutions_meet_holds_none(equation, left, right):
     assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
 
 
+@pytest.mark.parametrize(
+    ("equation", "left", "right", "ends"),
+    [
+        (lambda u, x: x * u.dxx - u.dx - x * (u - u**3), slope, given(1), (0, 1)),
+        (lambda u, x: x * u.dxx - 1.5 * u.dx - x**2 * np.sin(u), slope, given(1), (0, 1)),
+        (lambda u, x: (5 - x) * u.dxx + u.dx - (5 - x) * np.sin(u), given(1), slope, (2, 5)),
+        (lambda u, x: u.dxx - u.dx / x - np.sin(u), slope, given(1), (0, 1)),
+        (lambda u, x: x * u.dx - u - x * u**2, given(0), None, (0, 1)),
+        (lambda u, x: x * u.dxxx - u.dxx - x * u, lambda u, x: (u, u.dxx), given(1), (0, 1)),
+        (
+            lambda u, x: x * u.d("x", 4) - u.dxxx - x * u,
+            lambda u, x: (u, u.dx, u.dxxx),
+            given(1),
+            (0, 1),
+        ),
+        (
+            lambda u, v, x: (x * u.dxx - 2.5 * u.dx - x * u * v, v.dxx - u**2),
+            lambda u, v, x: (u.dx, v),
+            lambda u, v, x: (u - 1, v - 1),
+            (0, 1),
+        ),
+        (
+            lambda u, v, x: (u.dx - v, x * v.dx - v - x * u),
+            lambda u, v, x: v,
+            lambda u, v, x: u - 1,
+            (0, 1),
+        ),
+    ],
+)
+def test_nonlinear_equations_systems_and_high_orders_are_asked_too(equation, left, right, ends):
+    """Of fifty drawn ones half were called converged: what the discretisation is singular in is
+    a polynomial, and x^2.5 or x^2 log x is none."""
+    outcome = solved(equation, left, right, ends).outcome
+    assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
+
+
+def test_unknowns_of_other_units_are_asked_in_their_own():
+    """A sphere that reacts, with 1e4 and 1e-2 in the place of one: nothing is free."""
+    solution = solved(
+        lambda u, v, x: (
+            u.dxx + 2 * u.dx / x - u + 1e6 * v,
+            v.dxx + 2 * v.dx / x - v + 1e-6 * u,
+        ),
+        lambda u, v, x: (u.dx, v.dx),
+        lambda u, v, x: (u - 1e4, v - 1e-2),
+    )
+    x = np.linspace(0, 1, 101)
+    assert solution.converged and np.abs(solution.u(x) / 1e4 - 1).max() < 1e-8
+
+
+def test_a_round_plate_is_held_by_what_is_finite_in_its_middle():
+    """1, log, x^2 and x^2 log: slope and third derivative hold the logarithms."""
+
+    def plate(w, x):
+        return x**3 * w.d("x", 4) + 2 * x**2 * w.dxxx - x * w.dxx + w.dx - 64 * x**3
+
+    solution = solved(plate, lambda w, x: (w.dx, w.dxxx), lambda w, x: (w, w.dx))
+    x = np.linspace(0, 1, 101)
+    assert solution.converged
+    assert np.abs(solution(x) - (1 - x**2) ** 2).max() < 1e-8
+
+
 def sphere(x):
     return np.sinc(x / np.pi)
 

@@ -33,6 +33,7 @@ from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.conditioning import near_singular
 from sharpfront.trust.line_statement import miscounted
+from sharpfront.trust.singular_ends import unheld
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class LineStrategy:
             inner = replace(inner, seen=_seen(state.tangent, inner.seen, last))
         inner = self.inner.observe(inner, last.found)
         if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
-            inner = replace(inner, finished=self._alone(state, inner) or inner.finished)
+            doubt = unheld(inner.problem) or self._alone(state, inner)
+            inner = replace(inner, finished=doubt or inner.finished)
         return Turn(inner, renewed=True, forgotten=inner.answer is None)
 
     def _alone(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
