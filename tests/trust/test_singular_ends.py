@@ -144,3 +144,47 @@ def test_a_pole_of_an_eigenvalue_problem_is_cleared():
         boundary=lambda u, x: u,
     )
     assert np.abs(sf.eigs(atom, k=2, near=-0.5).values - [-0.5, -0.125]).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("equation", "parts", "ends", "exact"),
+    [
+        (
+            lambda u, x: ((1 - x**2) * u.dx).dx - u - (2 * x * np.sin(x) - (2 - x**2) * np.cos(x)),
+            {},
+            (-1, 1),
+            np.cos,
+        ),
+        (
+            lambda u, x: x * u.dxx + u.dx + x * u,
+            {"right": given(jv(0, 9))},
+            (0, 9),
+            lambda x: jv(0, x),
+        ),
+        (lambda u, x: u.dxx + u.dx / x + u, {"right": given(jv(0, 9))}, (0, 9), lambda x: jv(0, x)),
+        (lambda u, x: x * u.dx + u - np.cos(x), {}, (0, 1), sphere),
+        (
+            lambda u, x: x * u.dxx + (1 - x) * u.dx + 2 * u,
+            {"left": given(1)},
+            (0, 5),
+            lambda x: 1 - 2 * x + x**2 / 2,
+        ),
+    ],
+)
+def test_where_the_order_is_lost_a_smooth_solution_needs_fewer_conditions(
+    equation, parts, ends, exact
+):
+    """They were ill-posed by their count, and the answer beside it right to rounding."""
+    solution = sf.solve(sf.Problem(sf.Interval(*ends), equation, **parts))
+    x = np.linspace(*ends, 201)
+    assert solution.converged and np.abs(solution(x) - exact(x)).max() < 1e-10
+
+
+def test_a_condition_is_still_missing_where_smooth_solutions_are_many():
+    free = solved(lambda u, x: x * u.dxx - u.dx, right=given(1))
+    assert free.outcome.kind == "ill-posed" and "1 condition(s) were given" in free.outcome.detail
+
+
+def test_legendres_equation_at_a_degree_that_is_whole_has_one_solution_too_many():
+    solution = solved(lambda u, x: ((1 - x**2) * u.dx).dx + 20 * u - 1, ends=(-1, 1))
+    assert solution.outcome.kind == "near-singular"

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
+from sharpfront.adapt.determined import undetermined
 from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another
-from sharpfront.newton.doubt import explained, undetermined
+from sharpfront.newton.doubt import explained
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
@@ -104,7 +105,7 @@ class LineStrategy:
         inner, found, progress = state.inner, assessment.found, state.progress
         if found.check is None:
             return Turn(self.inner.observe(inner, found), renewed=True)
-        doubt = undetermined(self.inner, inner, assessment.problem, found)
+        doubt = explained(undetermined(self.inner, inner, assessment.problem, found))
         if doubt:
             return Turn(replace(inner, finished=doubt, answer=untrusted(found)), renewed=True)
         move = next_move(found.kernels_share, found.estimate.value, inner.tol, progress)

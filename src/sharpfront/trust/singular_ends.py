@@ -9,7 +9,7 @@ holds the logarithm. Nonlinear equations are asked about their solutions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
-from sharpfront.problem.line_problem import LineProblem, Term
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.trust.frobenius import BESIDE, KNOWN, Coefficients, Series, local_series
 
-# Conditions at each end by their terms: unknown, order of the derivative, weight.
-Rows = dict[float, list[list[tuple[int, int, float]]]]
+# A term of a condition: unknown, order of the derivative, weight.
+Weighted = tuple[int, int, float]
+# Conditions at each end.
+Rows = dict[float, list[list[Weighted]]]
 
 
 def unheld(problem: LineProblem) -> Outcome | None:
@@ -35,11 +37,32 @@ def unheld(problem: LineProblem) -> Outcome | None:
         terms = [t for t in condition.terms if isinstance(t, Term) and t.x in rows]
         if len(terms) == len(condition.terms) and len({t.x for t in terms}) == 1:
             rows[terms[0].x].append([(0, t.order, t.weight) for t in terms])
+    end = _Ends(problem.interval, _sampled(problem), (problem.order,))
+    return _unheld(end, rows, len(problem.conditions))
 
-    def sample(x: FloatArray) -> FloatArray:
-        return problem.sample(x)[:-1].T[:, None, None, :]
 
-    return _unheld(problem.interval, sample, (problem.order,), rows, len(problem.conditions))
+def completed(problem: LineProblem) -> LineProblem:
+    """Return a problem with fewer conditions than its order with those that smoothness adds.
+
+    At an end that loses the order the equation itself is a condition. Where it keeps a solution out
+    that is infinite there, as it does the logarithms of Bessel's and Legendre's equations, a smooth
+    solution needs no other.
+    """
+    if len(problem.conditions) >= problem.order:
+        return problem
+    ends = _Ends(problem.interval, _sampled(problem), (problem.order,))
+    for place in _lost(problem)[: problem.order - len(problem.conditions)]:
+        *coefficients, _, source = problem.sample(np.array([place]))[:, 0].tolist()
+        terms = [(0, j, c) for j, c in enumerate(coefficients) if c]
+        found, row = ends.series(place, [terms])
+        if terms and any(series.told(row) is None for series in found or ()):
+            own = LinearCondition(tuple(Term(place, j, c) for _, j, c in terms), source)
+            problem = replace(problem, conditions=(*problem.conditions, own))
+    return problem
+
+
+def _sampled(problem: LineProblem) -> Coefficients:
+    return lambda x: problem.sample(x)[:-1].T[:, None, None, :]
 
 
 def _lost(problem: LineProblem) -> list[float]:
@@ -76,20 +99,37 @@ def unheld_system(problem: Problem) -> Outcome | None:
         return out
 
     stated = (*problem.conditions, *problem.further)
-    return _unheld((low, high), sample, orders, rows, sum(len(c.residuals) for c in stated))
+    return _unheld(_Ends((low, high), sample, orders), rows, sum(len(c.residuals) for c in stated))
 
 
 @dataclass(frozen=True)
-class _Beside:
-    """Coefficients by distances from an end, in units of the interval."""
+class _Ends:
+    """An equation beside the ends of an interval."""
 
+    interval: tuple[float, float]
     sample: Coefficients
-    place: float
-    length: float  # from this end to the other, below zero from the high one
+    orders: Sequence[int]  # of the unknowns
 
-    def __call__(self, s: FloatArray) -> FloatArray:
-        found = self.sample(self.place + self.length * s)
-        return found / self.length ** np.arange(found.shape[3])
+    def series(
+        self, place: float, conditions: Sequence[Sequence[Weighted]]
+    ) -> tuple[list[Series] | None, FloatArray]:
+        """Return solutions beside an end, None if there is nothing special, and rows there."""
+        low, high = self.interval
+        length = high - low if place == low else low - high
+        highest = max((order for terms in conditions for _, order, _ in terms), default=0)
+        rows = np.zeros((len(conditions), len(self.orders), highest + 1))
+        for row, terms in zip(rows, conditions, strict=True):
+            for k, order, weight in terms:
+                row[k, order] += weight / length**order
+
+        def beside(s: FloatArray) -> FloatArray:
+            found = self.sample(place + length * s)
+            return np.asarray(found / length ** np.arange(found.shape[3]))
+
+        try:
+            return local_series(beside, self.orders, highest), rows
+        except EquationError:
+            return None, rows
 
 
 def _order(forms: Sequence[LinearForm], unknown: str) -> int:
@@ -105,23 +145,9 @@ def _terms(
         yield problem.unknowns.index(term.unknown), term.order, value
 
 
-def _unheld(
-    interval: tuple[float, float],
-    sample: Coefficients,
-    orders: Sequence[int],
-    rows: Rows,
-    stated: int,
-) -> Outcome | None:
-    length = interval[1] - interval[0]
-    for place, inward in zip(interval, (1.0, -1.0), strict=True):
-        own = _weights(rows.get(place, []), len(orders), inward / length)
-        if not len(own):
-            continue
-        beside = _Beside(sample, place, inward * length)
-        try:
-            found = local_series(beside, orders, own.shape[2] - 1)
-        except EquationError:
-            continue
+def _unheld(ends: _Ends, rows: Rows, stated: int) -> Outcome | None:
+    for place, conditions in rows.items():
+        found, own = ends.series(place, conditions) if conditions else (None, np.zeros(0))
         if found is not None and _left_free(found, own) > stated - len(own):
             return Outcome(
                 OutcomeKind.ILL_POSED,
@@ -132,18 +158,6 @@ def _unheld(
                 "slope, a higher derivative by an integral, or one at the other end.",
             )
     return None
-
-
-def _weights(
-    conditions: Sequence[Sequence[tuple[int, int, float]]], unknowns: int, unit: float
-) -> FloatArray:
-    """Return the weights of conditions in units of the interval, (conditions, unknowns, orders)."""
-    highest = max((order for terms in conditions for _, order, _ in terms), default=0)
-    out = np.zeros((len(conditions), unknowns, highest + 1))
-    for row, terms in zip(out, conditions, strict=True):
-        for k, order, weight in terms:
-            row[k, order] += weight * unit**order
-    return out
 
 
 def _left_free(found: Sequence[Series], rows: FloatArray) -> int:
