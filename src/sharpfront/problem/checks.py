@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sharpfront.checks import did_you_mean, finite, numbers_in, refusal
-from sharpfront.equation.expression import Expression
+from sharpfront.equation.expression import Expression, Normal
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError, ProblemError
@@ -85,6 +86,15 @@ def value_for_residual(value: object, what: str, symbols: Symbols) -> EquationEr
         f"The {what} is the number {value!r}; it must say of what. Write {u + ' = ' + str(value)!r}"
         f" for {u} = {value}, or as a function lambda {names}: {u} - {value}."
     )
+
+
+def refuse_normals(equations: Sequence[Expression]) -> None:
+    """Refuse an outward normal in an equation, which holds inside."""
+    if any(isinstance(node, Normal) for equation in equations for node in ordered(equation)):
+        raise EquationError(
+            "The equation has `.dn`, the derivative along the outward normal, which has a meaning "
+            "on a boundary only. Write derivatives along coordinates, u.dx."
+        )
 
 
 def refuse_loads(residuals: Sequence[Expression], what: str) -> None:

@@ -18,7 +18,12 @@ from sharpfront.equation.text import parse, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Domain
-from sharpfront.problem.checks import refuse_loads, value_for_residual, wrong_count
+from sharpfront.problem.checks import (
+    refuse_loads,
+    refuse_normals,
+    value_for_residual,
+    wrong_count,
+)
 from sharpfront.problem.conditions import (
     At,
     Condition,
@@ -212,6 +217,7 @@ def equations_of(
     if len(equations) != len(unknowns):
         raise EquationError(wrong_count(len(equations), reader.symbols))
     require_unknowns(equations, "equation")
+    refuse_normals(equations)
     return reader, equations
 
 
