@@ -188,3 +188,35 @@ def test_a_condition_is_still_missing_where_smooth_solutions_are_many():
 def test_legendres_equation_at_a_degree_that_is_whole_has_one_solution_too_many():
     solution = solved(lambda u, x: ((1 - x**2) * u.dx).dx + 20 * u - 1, ends=(-1, 1))
     assert solution.outcome.kind == "near-singular"
+
+
+@pytest.mark.parametrize(
+    ("equations", "left", "right"),
+    [
+        (lambda u, v, x: (x * u.dx - u, v.dxx - u), lambda u, v, x: v, lambda u, v, x: (u - 1, v)),
+        (
+            lambda u, v, x: (x * u.dxx - 3 * u.dx - x * v, v.dxx - u),
+            lambda u, v, x: (u - 1, v),
+            lambda u, v, x: (u - 1, v),
+        ),
+        (
+            lambda u, v, x: (u.dx + v.dx - v, u.dx + (1 - x) * v.dx + u),
+            lambda u, v, x: u - 1,
+            lambda u, v, x: v,
+        ),
+    ],
+)
+def test_systems_that_lose_their_order_inside_are_told(equations, left, right):
+    """What is left and right of the place goes by itself: x^4 and |x| x^3 solve them as well."""
+    outcome = solved(equations, left, right, (-1, 1), 1e-6).outcome
+    assert outcome.kind == "ill-posed" and "lose their order" in outcome.detail
+
+
+def test_systems_whose_coefficients_jump_across_zero_lose_no_order():
+    solution = solved(
+        lambda u, v, x: (np.where(x < 0.3, -1.0, 1.0) * u.dx - v, v.dx),
+        lambda u, v, x: u,
+        lambda u, v, x: v - 1,
+        (-1, 1),
+    )
+    assert solution.converged and abs(solution.u(1.0) + 0.6) < 1e-10

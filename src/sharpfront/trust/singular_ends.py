@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import EPS, FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
@@ -22,6 +22,8 @@ from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.trust.frobenius import BESIDE, KNOWN, Coefficients, Series, local_series
 
+# Places at which a change of sign is looked for, and how closely it is followed.
+LOOKS, HALVINGS = 256, 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -75,20 +77,12 @@ def _lost(problem: LineProblem) -> list[float]:
     return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
 
 
-def unheld_system(problem: Problem) -> Outcome | None:
-    """Return the same of linear equations for several unknowns on an interval."""
-    if problem.domain.dimension != 1 or problem.domain.periodic_axes[0]:
+def undetermined_system(problem: Problem) -> Outcome | None:
+    """Return what is wrong with linear equations for several unknowns that lose their order."""
+    if problem.domain.dimension != 1:
         return None
     orders = [_order(problem.forms, name) for name in problem.unknowns]
     low, high = problem.domain.bounds[:, 0].tolist()
-    rows: Rows = {low: [], high: []}
-    for condition in problem.conditions:
-        end = problem.domain.boundary(condition.part)
-        leaves = environment(problem.coordinates, end.points, end.normals)
-        for form in condition.forms:
-            rows[float(end.points[0, 0])].append(
-                [(k, order, float(v[0])) for k, order, v in _terms(problem, form, leaves, 1)]
-            )
 
     def sample(x: FloatArray) -> FloatArray:
         leaves = environment(problem.coordinates, x[:, None])
@@ -98,8 +92,24 @@ def unheld_system(problem: Problem) -> Outcome | None:
                 own[:, k, order] += values
         return out
 
+    ends = _Ends((low, high), sample, orders)
+    inside = ends.lost_inside()
+    if inside is not None:
+        detail = (
+            f"Near x = {inside:.6g} the equations lose their order: they do not give all highest "
+            "derivatives there. Solve on intervals that end there."
+        )
+        return Outcome(OutcomeKind.ILL_POSED, detail)
+    rows: Rows = {low: [], high: []}
+    for condition in problem.conditions:
+        end = problem.domain.boundary(condition.part)
+        leaves = environment(problem.coordinates, end.points, end.normals)
+        for form in condition.forms:
+            rows[float(end.points[0, 0])].append(
+                [(k, order, float(v[0])) for k, order, v in _terms(problem, form, leaves, 1)]
+            )
     stated = (*problem.conditions, *problem.further)
-    return _unheld(_Ends((low, high), sample, orders), rows, sum(len(c.residuals) for c in stated))
+    return _unheld(ends, rows, sum(len(c.residuals) for c in stated))
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,37 @@ class _Ends:
             return local_series(beside, self.orders, highest), rows
         except EquationError:
             return None, rows
+
+    def lost_inside(self) -> float | None:
+        """Return where highest derivatives cease to be given inside, by a change of sign."""
+        x = np.linspace(*self.interval, LOOKS + 2)[1:-1]
+        try:
+            leading = self._leading(x)
+            found, rows = np.linalg.det(leading), np.abs(leading).max(axis=(0, 2))
+            if not (np.abs(found) > EPS**0.5 * np.prod(rows)).any():
+                # They are given nowhere: one equation says of them what another does.
+                return None
+            for i in np.flatnonzero(np.sign(found[1:]) * np.sign(found[:-1]) < 0):
+                place, left = self._crossing(x[i], x[i + 1], found[i])
+                if left < 1e-3 * np.abs(found[i : i + 2]).min():
+                    return place
+        except EquationError:
+            pass
+        return None
+
+    def _crossing(self, low: float, high: float, first: float) -> tuple[float, float]:
+        """Return where the determinant changes its sign, and what it is there: not 0 at a jump."""
+        found = np.zeros(1)
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            found = np.linalg.det(self._leading(np.array([middle])))
+            low, high = (middle, high) if found[0] * first > 0 else (low, middle)
+        return low, float(np.abs(found[0]))
+
+    def _leading(self, x: FloatArray) -> FloatArray:
+        """Return what multiplies the highest derivatives, (n, equations, unknowns)."""
+        values = self.sample(x)
+        return np.stack([values[:, :, k, m] for k, m in enumerate(self.orders)], axis=2)
 
 
 def _order(forms: Sequence[LinearForm], unknown: str) -> int:
