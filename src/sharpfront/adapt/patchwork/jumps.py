@@ -24,7 +24,6 @@ from sharpfront.equation.expression import Expression, as_expression
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
-from sharpfront.geometry import Box
 from sharpfront.geometry.panels import Ints
 from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
@@ -41,6 +40,8 @@ Place = tuple[float, ...]
 NEAR_JUMP = 0.1
 # Closer than this share to one that functions have, rounding of places is seen in values.
 UNTOLD = 1e-8
+# Patches that lie within this share of it are cut no more: tails there are such rounding.
+FINEST = 1e-6
 # A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
 # belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 FALLING = 0.97
@@ -87,10 +88,9 @@ class Jumps:
                     found[tuple(ends[i].tolist())] = told
         for block, wall in walls:
             found = dict(_within(problem, block, wall, tol, slopes)) | found
-        if not isinstance(problem.domain, Box):
-            for place, told in _along_panels(problem, tiling, tol):
-                if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
-                    found[place] = told
+        for place, told in _along_panels(problem, tiling, tol):
+            if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
+                found[place] = told
         found = {_snapped(p, tiling.corners, UNTOLD * extent): told for p, told in found.items()}
         return cls(NEAR_JUMP * extent, tuple(sorted(found)), found)
 
@@ -124,6 +124,9 @@ class Jumps:
             for place in self.places:
                 if np.linalg.norm(_corners(patch) - place, axis=1).max() <= self.radius:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
+            finest = FINEST / NEAR_JUMP * self.radius
+            if any(np.linalg.norm(_corners(patch) - p, axis=1).max() <= finest for p in self.held):
+                size[i] = 0.0
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
 
     def with_more(self, cells: Sequence[Cell], tails: Tails, least: float) -> Jumps:

@@ -24,7 +24,7 @@ from sharpfront.adapt.patchwork.corner_sides import (
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term
+from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term, jumps_of
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
@@ -52,6 +52,11 @@ class MainFunctions:
     parts: tuple[str, str]  # what the two sides are called
     most: float  # powers of what lower terms add are below that
     bends: tuple[Bend | None, Bend | None] = (None, None)  # how the two sides bend
+
+    @property
+    def jumps(self) -> bool:
+        """Whether one of them jumps."""
+        return bool(jumps_of([self.functions]))
 
     def completed(self, problem: Problem) -> CornerFunctions:
         """Return the functions with what a problem's lower terms and curved sides add to them."""

@@ -72,7 +72,8 @@ class Wedges:
         if self.problem.domain.dimension == 3:
             return self._in_space
         if not self.lower:
-            return tuple(main.functions for main in self._main if not any(main.bends))
+            straight = (own for own in self._main if own.jumps or not any(own.bends))
+            return tuple(main.functions for main in straight)
         return tuple(main.completed(self.problem) for main in self._main)
 
     @cached_property
@@ -83,7 +84,7 @@ class Wedges:
         if self._is_even and (self.stiffness_allows[0] or self._fading):
             return found
         # Without functions nothing resolves a jump, however thin layers are.
-        return tuple(main for main in found if jumps_of([main.functions]))
+        return tuple(main for main in found if main.jumps)
 
     def _singular(self, functions: SharedFunctions) -> bool:
         """Tell whether highest derivatives of some functions are infinite at their corner."""
