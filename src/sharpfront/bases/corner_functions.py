@@ -97,6 +97,9 @@ class CornerFunctions:
     support: FloatArray | None = None
     # Whether they fade away from the corner: terms are times e^(-|z|^2).
     fades: bool = False
+    # A point inside the hole on whose rim the corner lies: log z is log(z / (z - pole)) there, and
+    # its angle jumps on the way to it only.
+    pole: complex | None = None
 
     @property
     def size(self) -> int:
@@ -147,6 +150,8 @@ class CornerFunctions:
 
     def _table(self, points: FloatArray, logarithm: ComplexArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points with given log z, (m, terms)."""
+        if self.pole is not None:
+            return self._about_hole(logarithm, self.pole, orders)
         out = np.zeros((len(points), len(self.terms)), dtype=complex)
         near = logarithm.real < math.log(FADED) if self.fades else np.ones(len(points), dtype=bool)
         some = logarithm[near]
@@ -157,6 +162,19 @@ class CornerFunctions:
         smooth = np.array([term.order > sum(orders) for term in self.terms])
         out[np.ix_(np.all(points == self.place, axis=1), smooth)] = 0.0
         return out
+
+    def _about_hole(self, logarithm: ComplexArray, pole: complex, orders: Orders) -> ComplexArray:
+        """Return a derivative of log(z / (z - pole)), (m, 1)."""
+        away = np.exp(logarithm) - pole
+        if not any(orders):
+            return np.asarray(np.log(np.exp(logarithm) / away)[:, None])
+        (term,) = self.terms
+        out = np.zeros(len(away), dtype=complex)
+        for (plain, mirrored), factor in self.chain(orders).items():
+            if not mirrored:
+                parts = (term.derivative(own, plain, 0) for own in (logarithm, np.log(away)))
+                out += factor * np.subtract(*parts)
+        return out[:, None]
 
     def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points, (m, terms)."""
@@ -203,15 +221,20 @@ class CornerFunctions:
         rows, last = out[1 : 1 + len(self.terms)], out[1 + len(self.terms) :]
         rows[:, :4] = [(t.power.real, t.power.imag, *t[1:]) for t in self.terms]
         rows[:, 4:width:2], rows[:, 5:width:2] = every.real.T, every.imag.T
-        # No term has a power that is no number.
+        # No term has a power that is no number, or infinite.
         last[:, 0], last[:, 1:9] = np.nan, held
-        return out
+        if self.pole is None:
+            return out
+        pole = np.zeros((1, out.shape[1]))
+        pole[0, :3] = np.inf, self.pole.real, self.pole.imag
+        return np.concatenate([out, pole])
 
 
 def restored(state: FloatArray) -> CornerFunctions:
     """Return the functions that `state` was taken from."""
     x, y, a, b, c, d, cut, size = state[0, :8].tolist()
     angles = state[0, 8:][state[0, 8:] > 0.0].tolist()
+    poles, state = state[np.isinf(state[:, 0]), 1:3].tolist(), state[~np.isinf(state[:, 0])]
     is_held = np.isnan(state[:, 0])
     rows, held = state[1:][~is_held[1:]], state[is_held, 1:9].reshape(-1, 4, 2)
     width = 4 + 2 * int(size) * (1 + len(angles))
@@ -223,7 +246,8 @@ def restored(state: FloatArray) -> CornerFunctions:
     beyond = tuple(zip(angles, further, strict=True))
     slopes, support = (complex(a, b), complex(c, d)), held if len(held) else None
     fades = bool(np.any(state[0, 8:] == FADES))
-    return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support, fades)
+    pole = complex(*poles[0]) if poles else None
+    return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support, fades, pole)
 
 
 def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> Flags:

@@ -232,7 +232,11 @@ def arcs_of(curve: Curve, points: Points) -> Points:
     for _ in range(_PROJECTIONS):
         found = curve.at(at)
         tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
-        at = np.clip(at + np.sum((points - found.points) * tangents, axis=1), 0.0, curve.measure)
+        # Where normals were turned, as those of a hole, the curve goes the other way.
+        ahead = curve.at(at + _TOUCH * curve.measure).points - found.points
+        along = np.sign(np.sum(ahead * tangents, axis=1))
+        at = at + along * np.sum((points - found.points) * tangents, axis=1)
+        at = np.clip(at, 0.0, curve.measure)
     return np.asarray(at)
 
 

@@ -224,6 +224,43 @@ def test_what_lower_terms_leave_of_an_angle_falls_towards_its_corner(terms, rest
     assert left[1] < 100.0**-rest * left[0] * 2
 
 
+RING = DISK - sf.Disk((0.1, 0.05), 0.4)
+
+
+@pytest.mark.parametrize(
+    ("domain", "equation", "jumps"),
+    [
+        # Both rims are cut by the line on which data jump.
+        (RING, lambda u, x, y: -sf.laplacian(u) - 1, 4),
+        (sf.Box((0, 1), (0, 2)), lambda u, x, y: -sf.laplacian(u) + u, 2),
+        (DISK, lambda u, x, y: -sf.laplacian(u) + u**3, 2),
+    ],
+    ids=["hole", "slanted line across a box", "nonlinear on a disk"],
+)
+def test_data_that_jump_across_a_slanted_line_are_solved(domain, equation, jumps):
+    given = lambda x, y: np.where(x + 0.6 * y > 0.4, 1.0 + x, -0.5)  # noqa: E731
+    problem = sf.Problem(domain, equation, boundary=lambda u, x, y: u - given(x, y))
+    found, finer = (sf.solve(problem, tol=tol) for tol in (1e-2, 1e-4))
+    assert found.converged and finer.converged
+    assert finer.outcome.detail.split("jump at")[1].count("(") == jumps
+    x, y = domain.sample(2000).T
+    apart = np.abs(found(x, y) - finer(x, y)).max() / np.abs(finer(x, y)).max()
+    assert apart < min(1e-2, 3 * found.error_estimate)
+    rim = np.concatenate([domain.boundary(part, 97).points for part in domain.parts])
+    rim = rim[np.abs(rim @ [1.0, 0.6] - 0.4) > 1e-6]
+    assert np.abs(finer(*rim.T) - given(*rim.T)).max() < 1e-3
+
+
+def test_functions_that_jump_on_the_rim_of_a_hole_are_saved(tmp_path):
+    problem = sf.Problem(RING, sf.laplacian, boundary=lambda u, x, y: u - np.where(x > 0, 1, 0))
+    solution = sf.solve(problem, tol=1e-2)
+    solution.save(tmp_path / "ring.npz")
+    x, y = RING.sample(200).T
+    assert np.array_equal(sf.load(tmp_path / "ring.npz")(x, y), solution(x, y))
+    slope = (solution(x + 1e-6, y) - solution(x - 1e-6, y)) / 2e-6
+    assert np.allclose(solution.d("x")(x, y), slope, rtol=1e-4, atol=1e-4)
+
+
 def test_all_of_a_side_but_its_end_is_all_of_the_side():
     square = sf.Box((0, 1), (0, 1))
     problem = sf.Problem(

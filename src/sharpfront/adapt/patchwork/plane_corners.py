@@ -52,6 +52,7 @@ class MainFunctions:
     parts: tuple[str, str]  # what the two sides are called
     most: float  # powers of what lower terms add are below that
     bends: tuple[Bend | None, Bend | None] = (None, None)  # how the two sides bend
+    alone: bool = False  # whether what lower terms and curved sides add is left to patches
 
     @property
     def jumps(self) -> bool:
@@ -60,6 +61,8 @@ class MainFunctions:
 
     def completed(self, problem: Problem) -> CornerFunctions:
         """Return the functions with what a problem's lower terms and curved sides add to them."""
+        if self.alone:
+            return self.functions
         own = self.parts, self.bends
         return completed(problem, self.functions, self.angle, *own, self.most)
 
@@ -109,21 +112,60 @@ class PlaneCorners:
             return None
         reach = self._reach(corner)
         most = SETTINGS.bent if self.fading else SETTINGS.bends
-        if reach is None or reach * max(side.curvature for side in sides) > most:
+        if reach is None:
             return None
         first, second = self._in_order(corner, sides, self._extent)
         one, two = (complex(*(even @ side.direction)) for side in (first, second))
         turn = abs(one) / one / (reach * float(np.linalg.norm(even, 2)))
         angle = _positive(np.angle(two * turn))
         slopes = complex(*even[:, 0]) * turn, complex(*even[:, 1]) * turn
-        cut = self._free(corner, angle, slopes, (FADED if self.fading else 2.0) * reach)
-        if cut is None:
-            return None
         place = float(corner[0]), float(corner[1])
         none = np.zeros((0, 0), dtype=complex)
-        bare = CornerFunctions(place, slopes, cut, (), none, fades=self.fading)
+        bare = CornerFunctions(place, slopes, angle + math.pi, (), none, fades=self.fading)
+        cut = self._free(corner, angle, slopes, (FADED if self.fading else 2.0) * reach)
+        if cut is None or reach * max(side.curvature for side in sides) > most:
+            return self._jump_alone(bare, angle, cut, (first, second))
+        bare = replace(bare, cut=cut)
         of_order = self._of_plate if self._order == 4 else self._of_second_order
         return of_order(bare, angle, (first, second))
+
+    def _jump_alone(
+        self,
+        bare: CornerFunctions,
+        angle: float,
+        cut: float | None,
+        sides: tuple[CornerSide, CornerSide],
+    ) -> MainFunctions | None:
+        """Return the angle about a place at which values jump; None elsewhere.
+
+        Without a cut, on the rim of a hole, as seen beside a point in the hole.
+        """
+        found = self._jump(bare, sides)
+        pole = self._in_hole(bare, angle) if cut is None else None
+        if found is None or (cut is None and pole is None):
+            return None
+        own = replace(found, cut=cut or bare.cut, pole=pole, fades=False)
+        return MainFunctions(own, angle, (sides[0].part, sides[1].part), 0.0, alone=True)
+
+    def _in_hole(self, bare: CornerFunctions, angle: float) -> complex | None:
+        """Return z half way from a place on the rim of a hole to the other side of the hole."""
+        back = np.linalg.inv(np.array([[s.real, s.imag] for s in bare.slopes]).T)
+        cut = angle + 0.5 * (2 * math.pi - angle)
+        lengths = 2.0 * np.geomspace(INSIDE_AT, 1.0, ALONG_RAY)
+        ray = lengths[:, None] * (back @ np.array([math.cos(cut), math.sin(cut)]))
+        inside = self.problem.domain.contains(np.array(bare.place) + ray)
+        half = 0.5 * lengths[int(np.argmax(inside))]
+        return complex(half * np.exp(1j * cut)) if inside.any() and not inside[0] else None
+
+    def _jump(
+        self, bare: CornerFunctions, sides: tuple[CornerSide, CornerSide]
+    ) -> CornerFunctions | None:
+        """Return the angle, the imaginary part of log z, at a place where values jump."""
+        corner, places = np.array(bare.place), np.array(self.jumps).reshape(-1, 2)
+        kinds = {self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)}
+        if self._order != 2 or kinds != {"value"} or not self._is_near(bare.place, places):
+            return None
+        return replace(bare, terms=(Term(0.0, 0, True),), factors=np.ones((1, 1), dtype=complex))
 
     def _reach(self, corner: FloatArray) -> float | None:
         """Return how far functions of a corner reach; None where layers that end them are wide."""
@@ -178,10 +220,8 @@ class PlaneCorners:
         powers = np.where(whole, np.round(powers), powers)
         own = zip(powers.tolist(), whole.tolist(), strict=True)
         terms = tuple(Term(p, 0, log) for p, log in own if p < most)
-        places = np.array(self.jumps).reshape(-1, 2)
-        if kinds == ["value", "value"] and self._is_near(bare.place, places):
-            # The angle itself: the imaginary part of log z.
-            terms = (Term(0.0, 0, True), *terms)
+        if (jump := self._jump(bare, sides)) is not None:
+            terms = (*jump.terms, *terms)
         if not terms:
             return None
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
