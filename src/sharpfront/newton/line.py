@@ -5,8 +5,6 @@ one Newton step goes with each solve: the system is the equation about the last 
 check is the error equation about the new one, L(v) e = -F(v), whose answer holds the error of the
 kernels and what is left of Newton's method alike. Kernels are added only once the second is small
 beside the first.
-
-Whether the data determine the solution that Newton's method found.
 """
 
 from __future__ import annotations
@@ -17,10 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.resolve_state import Checked, ResolveState
-from sharpfront.arrays import FloatArray
+from sharpfront.adapt.determined import undetermined
+from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.leastsquares import solution_of
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another
 from sharpfront.newton.guess import Start
@@ -40,51 +37,12 @@ from sharpfront.newton.strategy import (
 )
 from sharpfront.place.line.breakpoints import Survey, survey
 from sharpfront.place.line.discover import special_points
-from sharpfront.place.line.plan import finer
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.conditioning import near_singular
 from sharpfront.trust.line_statement import miscounted
-
-# A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
-# this is looked at again.
-QUESTIONABLE = 50.0
-
-
-def undetermined(
-    adaptor: Resolve, state: ResolveState, problem: LineProblem, last: Checked
-) -> Outcome | None:
-    """Return near-singular where the operator on more kernels says so.
-
-    Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
-    nothing holds in its place. Nor do the kernels that have just met the tolerance: on 83 of them
-    such a front amplified 2e3 times, on 143 4e7. The problem is the linear one about the last
-    solution.
-    """
-    if state.amplification < QUESTIONABLE:
-        return None
-    asked = replace(state, problem=problem, plan=finer(state.plan))
-    return explained(near_singular(_amplified(adaptor, asked, last)))
-
-
-def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
-    """Return max|L^-1 (sum_j |c_j| / L^j) g| for a smooth function g of size one."""
-    problem, method = state.problem, adaptor.leastsquares
-    low, high = problem.interval
-
-    def source(x: FloatArray) -> FloatArray:
-        data = problem.sample(x)[:-1]
-        terms = sum(np.abs(c) / (high - low) ** j for j, c in enumerate(data))
-        # Neither even nor odd: g must not miss a mode by symmetry.
-        return np.asarray(terms * np.cos(0.7 + 2.3 * (x - low) / (high - low)))
-
-    nothing = tuple(replace(c, value=0.0) for c in problem.conditions)
-    asked = replace(problem, source=source, conditions=nothing)
-    proposal = adaptor.propose(replace(state, problem=asked))
-    weights, _, _ = solution_of(method, proposal.system)
-    (basis,) = proposal.bases.values()
-    return float(np.abs(basis.values(weights, last.points, (0,))).max())
+from sharpfront.trust.singular_ends import unheld
 
 
 def explained(refusal: Outcome | None) -> Outcome | None:
@@ -166,7 +124,7 @@ class LineStrategy:
         inner, found, progress = state.inner, assessment.found, state.progress
         if found.check is None:
             return Turn(self.inner.observe(inner, found), renewed=True)
-        doubt = undetermined(self.inner, inner, assessment.problem, found)
+        doubt = explained(undetermined(self.inner, inner, assessment.problem, found))
         if doubt:
             return Turn(replace(inner, finished=doubt, answer=untrusted(found)), renewed=True)
         move = next_move(found.kernels_share, found.estimate.value, inner.tol, progress)
@@ -190,7 +148,8 @@ class LineStrategy:
             inner = replace(inner, seen=_seen(state.tangent, inner.seen, last))
         inner = self.inner.observe(inner, last.found)
         if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
-            inner = replace(inner, finished=self._alone(state, inner) or inner.finished)
+            doubt = unheld(inner.problem) or self._alone(state, inner)
+            inner = replace(inner, finished=doubt or inner.finished)
         return Turn(inner, renewed=True, forgotten=inner.answer is None)
 
     def _alone(self, state: NewtonState, inner: ResolveState) -> Outcome | None:

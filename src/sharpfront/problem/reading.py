@@ -14,7 +14,8 @@ import numpy as np
 
 from sharpfront.checks import did_you_mean, finite, is_number, numbers_in, refusal
 from sharpfront.equation.axis import cleared, implied
-from sharpfront.equation.expression import SPECTRAL, Expression, as_expression
+from sharpfront.equation.expression import SPECTRAL, Expression, Normal, as_expression
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
 from sharpfront.equation.text import parse, unknowns_in
 from sharpfront.equation.trace import Symbols, refuse_names, require_unknowns, trace, unknowns_of
@@ -112,6 +113,15 @@ def value_for_residual(value: object, what: str, symbols: Symbols) -> EquationEr
         f"The {what} is the number {value!r}; it must say of what. Write {u + ' = ' + str(value)!r}"
         f" for {u} = {value}, or as a function lambda {names}: {u} - {value}."
     )
+
+
+def refuse_normals(equations: Sequence[Expression]) -> None:
+    """Refuse an outward normal in an equation, which holds inside."""
+    if any(isinstance(node, Normal) for equation in equations for node in ordered(equation)):
+        raise EquationError(
+            "The equation has `.dn`, the derivative along the outward normal, which has a meaning "
+            "on a boundary only. Write derivatives along coordinates, u.dx."
+        )
 
 
 def refuse_loads(residuals: Sequence[Expression], what: str) -> None:
@@ -297,6 +307,7 @@ def equations_of(
     if len(equations) != len(unknowns):
         raise EquationError(wrong_count(len(equations), reader.symbols))
     require_unknowns(equations, "equation")
+    refuse_normals(equations)
     return reader, equations
 
 
