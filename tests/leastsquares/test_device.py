@@ -22,7 +22,6 @@ from sharpfront.leastsquares import (
     batched_leaves,
     batched_merges,
     batched_tree,
-    pooled,
 )
 from sharpfront.leastsquares import device as factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
@@ -179,15 +178,15 @@ def test_patches_of_many_shapes_are_filled_up_to_few(monkeypatch, device, seed):
         "eliminated",
         lambda device, stack: taken.append(stack) or eliminated(device, stack),
     )
-    monkeypatch.setattr(pooled, "SPARE", 1.0)
+    monkeypatch.setattr(factors, "SPARE", 1.0)
     assert_same_on(problem, patches, place)
     assert len(taken) == 1
     assert taken[0].inside is not None
     # What is filled up changes nothing but rounding.
-    monkeypatch.setattr(pooled, "IN_VAIN", 1e-30)
+    monkeypatch.setattr(factors, "IN_VAIN", 1e-30)
     few, many = solved_on(problem, patches, Tree(device=place, large=1)), len({*patches})
     assert len(taken) > many / 2
-    monkeypatch.setattr(pooled, "IN_VAIN", 1e30)
+    monkeypatch.setattr(factors, "IN_VAIN", 1e30)
     all_, columns = solved_on(problem, patches, Tree(device=place, large=1))
     np.testing.assert_allclose(columns, few[1], atol=1e-11 * np.abs(columns).max())
     assert all_.condition == pytest.approx(few[0].condition)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli import terminal
+from sharpfront.cli import options
 from sharpfront.cli.solve import carry_out, refusals
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
@@ -63,19 +63,19 @@ def run(
         float | None,
         typer.Option("--nu", help="The parameter that makes it stiff, whatever its name."),
     ] = None,
-    set_: terminal.Changes = None,
-    tol: terminal.Tolerance = None,
-    max_kernels: terminal.Kernels = None,
-    out: terminal.Out = Path(),
-    json: terminal.Json = False,
-    quiet: terminal.Quiet = False,
-    plot: terminal.Plot = False,
-    report: terminal.Report = False,
+    set_: options.Changes = None,
+    tol: options.Tolerance = None,
+    max_kernels: options.Kernels = None,
+    out: options.Out = Path(),
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    plot: options.Plot = False,
+    report: options.Report = False,
 ) -> None:
     """Solve a problem of the catalogue and compare with its exact solution."""
-    wanted = terminal.Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
     listed = _found(name)
-    value = _value(listed, nu, terminal.changes(set_))
+    value = _value(listed, nu, options.changes(set_))
     from sharpfront.errors import SharpfrontError
 
     try:

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sharpfront.cli.options import Changes, Out, Quiet
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import (
-    BAD_INPUT,
-    Changes,
-    Out,
-    Quiet,
-    as_json,
-    checked_folder,
-    complain,
-    console,
-    progress,
-)
+from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console, progress
 
 if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison

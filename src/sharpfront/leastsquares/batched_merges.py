@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, Ints, namespace, to_host
-from sharpfront.leastsquares.device import Device, WholeNumbers, inverse_factors, worst_of
-from sharpfront.leastsquares.pooled import pooled
+from sharpfront.leastsquares.device import Device, WholeNumbers, inverse_factors, pooled, worst_of
 from sharpfront.leastsquares.tree import TreeElimination
 
 # Share of the free memory that merges made at a time may keep: smaller batches are let go sooner.

@@ -8,19 +8,72 @@ Inverses of Cholesky factors of many matrices on a device, by matrix products.
 A card multiplies matrices of doubles ten times as fast as it factors or solves with many small
 ones. So factors are made of halves, as far as there are enough matrices to keep the card busy, and
 inverses, which multiply vectors at once, take the place of triangular solves.
+
+Which matrices of different shapes a device works on together, filled up to one shape.
+
+Adaptation makes many shapes with few matrices each, and a device takes some milliseconds for a
+batch however small it is. So shapes are put together as long as what is multiplied in vain takes
+less time than a batch of their own would, and next to none of the memory.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sharpfront.arrays import Array, Ints, namespace
+from sharpfront.arrays import Array, FloatArray, Ints, namespace
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
+
+# Operations in vain that take a card as long as another batch does: 2 ms at 10 TFLOP/s.
+IN_VAIN = 2e10
+# Share of the free memory that a pool may take in vain: with more a card that just holds a system
+# would not.
+SPARE = 1 / 256
+
+Sizes = tuple[int, ...]
+
+
+class Pool(NamedTuple):
+    """Shapes that are worked on as one."""
+
+    sizes: Sizes  # the least shape that has room for all of them
+    kinds: list[int]  # their numbers
+
+
+def pooled(
+    shapes: Ints, counts: Ints, exact: int, cost: Callable[[FloatArray], FloatArray], free: int
+) -> list[Pool]:
+    """Return pools of shapes, (s, k), of which there are so many each.
+
+    The first `exact` numbers of shapes in a pool agree. `cost` returns the operations and the
+    numbers in memory for one matrix of each of some shapes, (2, s); so many bytes are free.
+    """
+    own = cost(shapes.astype(float)) * counts
+    # The shape of each pool, how many matrices it has, and what they would take alone.
+    sizes, many, alone = shapes[:0], counts[:0], own[:, :0]
+    pools: list[list[int]] = []
+    for kind in np.argsort(-own[0], kind="stable").tolist():
+        wider = np.maximum(sizes, shapes[kind])
+        taken = cost(wider.astype(float)) * (many + counts[kind])
+        vain = np.max((taken - alone - own[:, kind, None]).T / (IN_VAIN, SPARE * free / 8), axis=1)
+        vain[np.any(sizes[:, :exact] != shapes[kind, :exact], axis=1)] = np.inf
+        best = int(np.argmin(vain)) if pools else 0
+        if pools and vain[best] <= 1.0:
+            sizes[best] = wider[best]
+            many[best] += counts[kind]
+            alone[:, best] += own[:, kind]
+            pools[best].append(kind)
+        else:
+            sizes = np.concatenate([sizes, shapes[kind : kind + 1]])
+            many = np.append(many, counts[kind])
+            alone = np.concatenate([alone, own[:, kind : kind + 1]], axis=1)
+            pools.append([kind])
+    return [Pool(tuple(own), kinds) for own, kinds in zip(sizes.tolist(), pools, strict=True)]
+
 
 # Halves are taken of more columns than this, where there are so many matrices: on an H200 factors
 # and inverses of 4096 matrices with 256 columns take 8 ms that way and 25 by its library, of 512

@@ -16,10 +16,9 @@ from sharpfront.checks import did_you_mean, finite, is_number, numbers_in, refus
 from sharpfront.equation.axis import cleared, implied
 from sharpfront.equation.expression import SPECTRAL, Expression, Normal, as_expression
 from sharpfront.equation.graph import ordered
-from sharpfront.equation.names import refuse_names
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
 from sharpfront.equation.text import parse, unknowns_in
-from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
+from sharpfront.equation.trace import Symbols, refuse_names, require_unknowns, trace, unknowns_of
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Domain

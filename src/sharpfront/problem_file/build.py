@@ -13,8 +13,8 @@ import numpy as np
 from sharpfront.checks import did_you_mean
 from sharpfront.equation.formula import Formula
 from sharpfront.equation.graph import derivatives_in
-from sharpfront.equation.names import unreachable
 from sharpfront.equation.text import meant_by, parse, unknowns_in
+from sharpfront.equation.trace import unreachable
 from sharpfront.errors import EquationError, SharpfrontError
 from sharpfront.geometry.shape import Shape
 from sharpfront.problem import At, Integral, Problem, at, integral

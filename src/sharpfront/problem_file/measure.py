@@ -11,8 +11,7 @@ import numpy as np
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.spacetime import SpaceTime
-from sharpfront.show.data.grid import dense_places
-from sharpfront.show.data.kernels import kernels_of
+from sharpfront.show.data.kernels import dense_places, kernels_of
 from sharpfront.solution import Solution
 
 Exact = Mapping[str, Callable[..., Any]]

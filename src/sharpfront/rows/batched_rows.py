@@ -12,9 +12,8 @@ from sharpfront.arrays import Array, Flags, FloatArray, Ints
 from sharpfront.bases.boxes import distinct
 from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
-from sharpfront.leastsquares.device import Device
+from sharpfront.leastsquares.device import Device, pooled
 from sharpfront.leastsquares.leaf_rows import Tie
-from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.rows.batched_equations import EquationBatch
 from sharpfront.rows.batched_ties import TieBatch

@@ -11,8 +11,14 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import listed, numbers_in
 from sharpfront.errors import ProblemError
 from sharpfront.loading import extra_module
-from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of, values_inside
+from sharpfront.show.data.kernels import (
+    Kernels,
+    graded_axis,
+    graded_line,
+    kernels_at,
+    kernels_of,
+    values_inside,
+)
 from sharpfront.show.data.quantity import unknown_of
 
 # Places along a side, by the number of coordinates of space, and moments.

@@ -15,7 +15,7 @@ from sharpfront.errors import DomainError, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.loading import extra_module
-from sharpfront.show.data.grid import graded_axis
+from sharpfront.show.data.kernels import graded_axis
 from sharpfront.show.data.mesh import box_mesh, clipped, patch_mesh
 from sharpfront.show.dataset import columns_of, to_xarray
 

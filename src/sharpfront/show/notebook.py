@@ -7,7 +7,7 @@ import html
 import io
 from typing import Any
 
-from sharpfront.show.data.history import course_of, turns
+from sharpfront.show.data.quantity import course_of, turns
 
 _WIDTH = 34
 _CELL = "padding: .15em .8em .15em 0; text-align: left; vertical-align: top"

@@ -11,7 +11,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
-from sharpfront.equation.names import reserve
+from sharpfront.equation.trace import reserve
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Domain, SpaceTime

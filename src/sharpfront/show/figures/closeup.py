@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.grid import line_points
-from sharpfront.show.data.kernels import Section
+from sharpfront.show.data.kernels import Section, line_points
 from sharpfront.show.data.placements import TIME
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.narrow import round_place

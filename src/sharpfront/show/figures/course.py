@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.history import course_of, turns
-from sharpfront.show.data.quantity import BLUE, GREEN, ORANGE
+from sharpfront.show.data.quantity import BLUE, GREEN, ORANGE, course_of, turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

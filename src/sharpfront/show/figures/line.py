@@ -14,8 +14,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
-from sharpfront.show.data.grid import curve, line_points
-from sharpfront.show.data.kernels import Kernels, Section, kernels_of
+from sharpfront.show.data.kernels import Kernels, Section, curve, kernels_of, line_points
 from sharpfront.show.data.placements import Moment, mixture_of
 from sharpfront.show.data.quantity import CURVES, ORANGE, Quantity, unknown_of
 from sharpfront.show.figures.narrow import label_narrow

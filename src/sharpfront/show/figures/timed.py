@@ -14,8 +14,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError, ProblemError
-from sharpfront.show.data.grid import curve
-from sharpfront.show.data.kernels import Section, section
+from sharpfront.show.data.kernels import Section, curve, section
 from sharpfront.show.data.placements import TIME, Moment
 from sharpfront.show.data.quantity import residual_of, summary, unknown_of
 from sharpfront.show.data.raster import raster_in_time

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.files import plain
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, Section, section
+from sharpfront.show.data.kernels import Kernels, Section, graded_axis, graded_line, section
 from sharpfront.show.data.placements import Placement
 from sharpfront.show.data.quantity import Shown, colour_scale
 from sharpfront.show.data.raster import limits_of, outline_of, with_margin

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.show.data.history import course_of, turns
+from sharpfront.show.data.quantity import course_of, turns
 from sharpfront.show.pages.page import HtmlPage, fragment, inline
 
 # A longer table is folded away.

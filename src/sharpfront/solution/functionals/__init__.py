@@ -2,7 +2,6 @@
 
 from sharpfront.solution.functionals.asked import Asked
 from sharpfront.solution.functionals.extrema import Extremum
-from sharpfront.solution.functionals.integrals import over_space
-from sharpfront.solution.functionals.quantity import Known
+from sharpfront.solution.functionals.quantity import Known, over_space
 
 __all__ = ["Asked", "Extremum", "Known", "over_space"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sharpfront.solution.functionals.extrema import extremum
-from sharpfront.solution.functionals.integrals import flux, integral
-from sharpfront.solution.functionals.quantity import Known, roots
+from sharpfront.solution.functionals.quantity import Known, flux, integral, roots
 
 
 class Asked:

@@ -27,8 +27,7 @@ from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Strip
 from sharpfront.pieces.slabs import SlabBasis
-from sharpfront.show.data.grid import graded_axis
-from sharpfront.show.data.kernels import centres_of, kernels_at
+from sharpfront.show.data.kernels import centres_of, graded_axis, kernels_at
 from sharpfront.solution.approximation import Approximation
 
 Rule = tuple[FloatArray, FloatArray]
