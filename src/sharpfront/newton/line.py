@@ -20,13 +20,21 @@ from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another
-from sharpfront.newton.doubt import explained
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
-from sharpfront.newton.progress import COARSE, Move, next_move, not_converged
 from sharpfront.newton.rough import RoughSolution
-from sharpfront.newton.strategy import AboutItself, NewtonState, Turn, unsettled, untrusted
+from sharpfront.newton.strategy import (
+    COARSE,
+    AboutItself,
+    Move,
+    NewtonState,
+    Turn,
+    next_move,
+    not_converged,
+    unsettled,
+    untrusted,
+)
 from sharpfront.place.line.breakpoints import Survey, survey
 from sharpfront.place.line.discover import special_points
 from sharpfront.problem import Problem
@@ -35,6 +43,17 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.conditioning import near_singular
 from sharpfront.trust.line_statement import miscounted
 from sharpfront.trust.singular_ends import unheld
+
+
+def explained(refusal: Outcome | None) -> Outcome | None:
+    """Return a near-singular outcome in terms of a nonlinear problem."""
+    if refusal is None or refusal.kind is not OutcomeKind.NEAR_SINGULAR:
+        return refusal
+    return Outcome(
+        refusal.kind,
+        f"{refusal.detail} This is the linearisation about the solution that Newton's method "
+        "found: it stands at a fold, or holds a layer whose position the data do not determine.",
+    )
 
 
 @dataclass(frozen=True)
