@@ -21,12 +21,12 @@ from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-from sharpfront.trust.frobenius import BESIDE, KNOWN, Coefficients, Series, local_series
+from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
 
 # Where a box is crossed: not in the middle, where something may vanish by symmetry.
 ACROSS = 0.37
 # Places at which a change of sign is looked for, and how closely it is followed.
-LOOKS, HALVINGS = 256, 30
+LOOKS, BISECTIONS = 256, 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -75,7 +75,7 @@ def _lost(problem: LineProblem) -> list[float]:
     leading, (low, high) = problem.coefficients[-1], problem.interval
     if not callable(leading):
         return []
-    beside = BESIDE * (high - low)
+    beside = CLOSEST * (high - low)
     ends = np.abs(leading(np.array([low, high, low + beside, high - beside])))
     return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
 
@@ -228,7 +228,7 @@ class _Ends:
     def _crossing(self, low: float, high: float, first: float) -> tuple[float, float]:
         """Return where the determinant changes its sign, and what it is there: not 0 at a jump."""
         found = np.zeros(1)
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             found = np.linalg.det(self._leading(np.array([middle])))
             low, high = (middle, high) if found[0] * first > 0 else (low, middle)
