@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import jv
+from scipy.special import iv, jv
 
 import sharpfront as sf
 
@@ -220,3 +220,32 @@ def test_systems_whose_coefficients_jump_across_zero_lose_no_order():
         (-1, 1),
     )
     assert solution.converged and abs(solution.u(1.0) + 0.6) < 1e-10
+
+
+def beside_a_side(power, left):
+    """Return a problem in a square whose solutions go as 1 and x^(power + 1) at the left side."""
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: x * u.dxx - power * u.dx + x * u.dyy,
+        left=left,
+        right=lambda u, x, y: u - np.cos(np.pi * y),
+        bottom=lambda u, x, y: u.dy,
+        top=lambda u, x, y: u.dy,
+    )
+
+
+@pytest.mark.parametrize("power", [0.5, 1.5, 2])
+def test_conditions_on_sides_that_say_nothing_are_told_in_the_plane(power):
+    """With powers that are not whole they were called converged."""
+    outcome = sf.solve(beside_a_side(power, lambda u, x, y: u.dx), tol=1e-3).outcome
+    assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
+
+
+def test_an_axis_of_a_cylinder_holds_its_logarithm():
+    wave = beside_a_side(-1, lambda u, x, y: u.dx)
+    solution, x = sf.solve(wave, tol=1e-6), np.linspace(0, 1, 31)
+    assert solution.converged
+    assert (
+        np.abs(solution(x, 0.2) - iv(0, np.pi * x) / iv(0, np.pi) * np.cos(0.2 * np.pi)).max()
+        < 1e-6
+    )

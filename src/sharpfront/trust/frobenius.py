@@ -19,7 +19,7 @@ from sharpfront.arrays import EPS, FloatArray
 
 # Where A is looked at besides, and by how much it may differ there from what a fit of powers says:
 # other functions are left alone.
-BESIDE, SAME = 1e-7, 1e-3
+CLOSEST, POWERLIKE = 1e-7, 1e-3
 # Eigenvalues, weights and vectors are known to this; double eigenvalues come out apart by its root.
 KNOWN = 1e-4
 
@@ -72,10 +72,10 @@ def local_series(
 
     None where the end is an ordinary one, and where equations have no such solutions.
     """
-    beside = _matrices(coefficients, np.array([BESIDE, 10.0 * BESIDE]), orders)
-    if beside is None or np.abs(beside[0] - _ordinary(orders)).max() < SAME:
+    beside = _matrices(coefficients, np.array([CLOSEST, 10.0 * CLOSEST]), orders)
+    if beside is None or np.abs(beside[0] - _ordinary(orders)).max() < POWERLIKE:
         return None
-    if np.abs(np.diff(beside, axis=0)).max() > SAME * np.abs(beside[0]).max():
+    if np.abs(np.diff(beside, axis=0)).max() > POWERLIKE * np.abs(beside[0]).max():
         return None
     step = EPS ** (1.0 / (highest + 2))
     at = step * np.arange(1, highest + 4)
@@ -87,7 +87,7 @@ def local_series(
     beside, matrices = (m * scales / scales[:, None] for m in (beside, matrices))
     fitted = np.linalg.solve(np.vander(at, increasing=True), matrices.reshape(len(at), -1))
     powers: FloatArray = fitted.reshape(matrices.shape).astype(np.float64)
-    if np.abs(powers[0] - beside[0]).max() > SAME * np.abs(beside[0]).max():
+    if np.abs(powers[0] - beside[0]).max() > POWERLIKE * np.abs(beside[0]).max():
         return None
     firsts = np.cumsum([0, *orders[:-1]])
     out = []

@@ -14,16 +14,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import EPS, FloatArray
-from sharpfront.equation.expression import Key
+from sharpfront.equation.expression import Constant, Key
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-from sharpfront.trust.frobenius import BESIDE, KNOWN, Coefficients, Series, local_series
+from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
 
+# Where a box is crossed: not in the middle, where something may vanish by symmetry.
+ACROSS = 0.37
 # Places at which a change of sign is looked for, and how closely it is followed.
-LOOKS, HALVINGS = 256, 30
+LOOKS, BISECTIONS = 256, 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -72,44 +75,108 @@ def _lost(problem: LineProblem) -> list[float]:
     leading, (low, high) = problem.coefficients[-1], problem.interval
     if not callable(leading):
         return []
-    beside = BESIDE * (high - low)
+    beside = CLOSEST * (high - low)
     ends = np.abs(leading(np.array([low, high, low + beside, high - beside])))
     return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
 
 
-def undetermined_system(problem: Problem) -> Outcome | None:
-    """Return what is wrong with linear equations for several unknowns that lose their order."""
-    if problem.domain.dimension != 1:
+def undetermined(problem: Problem) -> Outcome | None:
+    """Return what is wrong with linear equations that lose their order.
+
+    On boxes equations are asked along each axis for what varies along it alone: close to a side
+    that is what counts.
+    """
+    if not (isinstance(problem.domain, Box) and _varies(problem)):
         return None
-    orders = [_order(problem.forms, name) for name in problem.unknowns]
-    low, high = problem.domain.bounds[:, 0].tolist()
+    middle = (1.0 - ACROSS) * problem.domain.bounds[0] + ACROSS * problem.domain.bounds[1]
+    lines = [_Line(problem, axis, middle) for axis in range(problem.domain.dimension)]
+    found = (line.undetermined() for line in lines if not problem.domain.periodic_axes[line.axis])
+    return next((outcome for outcome in found if outcome is not None), None)
 
-    def sample(x: FloatArray) -> FloatArray:
-        leaves = environment(problem.coordinates, x[:, None])
-        out = np.zeros((len(x), len(problem.forms), len(orders), max(orders) + 1))
-        for own, form in zip(np.moveaxis(out, 1, 0), problem.forms, strict=True):
-            for k, order, values in _terms(problem, form, leaves, len(x)):
-                own[:, k, order] += values
-        return out
 
-    ends = _Ends((low, high), sample, orders)
-    inside = ends.lost_inside()
-    if inside is not None:
-        detail = (
-            f"Near x = {inside:.6g} the equations lose their order: they do not give all highest "
-            "derivatives there. Solve on intervals that end there."
-        )
-        return Outcome(OutcomeKind.ILL_POSED, detail)
-    rows: Rows = {low: [], high: []}
-    for condition in problem.conditions:
-        end = problem.domain.boundary(condition.part)
-        leaves = environment(problem.coordinates, end.points, end.normals)
-        for form in condition.forms:
-            rows[float(end.points[0, 0])].append(
-                [(k, order, float(v[0])) for k, order, v in _terms(problem, form, leaves, 1)]
+def _varies(problem: Problem) -> bool:
+    terms = (term for form in problem.forms for term in form.terms)
+    return not all(isinstance(term.coefficient, Constant) for term in terms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Equations along an axis, through a point."""
+
+    problem: Problem
+    axis: int
+    through: FloatArray
+
+    def undetermined(self) -> Outcome | None:
+        """Return what is wrong with them on this line."""
+        names, forms = self.problem.unknowns, self.problem.forms
+        orders = [
+            max((o for f in forms for k, o in self._along(f) if k == i), default=0)
+            for i in range(len(names))
+        ]
+        low, high = self.problem.domain.bounds[:, self.axis].tolist()
+
+        def sample(x: FloatArray) -> FloatArray:
+            points = np.repeat(self.through[None], len(x), axis=0)
+            points[:, self.axis] = x
+            out = np.zeros((len(x), len(forms), len(orders), max(orders) + 1))
+            leaves = environment(self.problem.coordinates, points)
+            for own, form in zip(np.moveaxis(out, 1, 0), forms, strict=True):
+                for k, order, values in self._terms(form, leaves, len(x)):
+                    own[:, k, order] += values
+            return out
+
+        ends = _Ends((low, high), sample, orders)
+        inside = ends.lost_inside() if self.problem.domain.dimension == 1 else None
+        if inside is not None:
+            detail = (
+                f"Near x = {inside:.6g} the equations lose their order: they do not give all "
+                "highest derivatives there. Solve on intervals that end there."
             )
-    stated = (*problem.conditions, *problem.further)
-    return _unheld(ends, rows, sum(len(c.residuals) for c in stated))
+            return Outcome(OutcomeKind.ILL_POSED, detail)
+        rows = self._rows(low, high)
+        further = sum(len(c.residuals) for c in self.problem.further)
+        return _unheld(ends, rows, sum(map(len, rows.values())) + further, self.name)
+
+    @property
+    def name(self) -> str:
+        """That of the coordinate."""
+        return self.problem.domain.coordinates[self.axis]
+
+    def _along(self, form: LinearForm) -> list[tuple[int, int]]:
+        """Return unknown and order of terms along the axis alone, (-1, 0) of others."""
+        places = [self.problem.unknowns.index(t.unknown) for t in form.terms]
+        own = [t.order == t.orders[self.axis] for t in form.terms]
+        orders = [t.order for t in form.terms]
+        return [(k, o) if a else (-1, 0) for k, o, a in zip(places, orders, own, strict=True)]
+
+    def _terms(
+        self, form: LinearForm, leaves: Mapping[Key, FloatArray], count: int
+    ) -> Iterator[tuple[int, int, FloatArray]]:
+        """Go through the terms along the axis: unknown, order and coefficient at points."""
+        values, _ = form_values(form, leaves, count)
+        for (k, order), value in zip(self._along(form), values, strict=True):
+            if k >= 0:
+                yield k, order, value
+
+    def _rows(self, low: float, high: float) -> Rows:
+        """Return the conditions on the two sides."""
+        rows: Rows = {low: [], high: []}
+        for condition in self.problem.conditions:
+            side = self.problem.domain.boundary(condition.part)
+            normal = side.normals[:1]
+            if abs(normal[0, self.axis]) < 0.5:
+                continue
+            point = self.through[None].copy()
+            point[0, self.axis] = end = high if normal[0, self.axis] > 0 else low
+            leaves = environment(self.problem.coordinates, point, normal)
+            for form in condition.forms:
+                if (-1, 0) in self._along(form):
+                    # Slopes along a side are nothing that a line across it knows of.
+                    return {}
+                terms = [(k, o, float(v[0])) for k, o, v in self._terms(form, leaves, 1)]
+                rows[end].append(terms)
+        return rows
 
 
 @dataclass(frozen=True)
@@ -161,7 +228,7 @@ class _Ends:
     def _crossing(self, low: float, high: float, first: float) -> tuple[float, float]:
         """Return where the determinant changes its sign, and what it is there: not 0 at a jump."""
         found = np.zeros(1)
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             found = np.linalg.det(self._leading(np.array([middle])))
             low, high = (middle, high) if found[0] * first > 0 else (low, middle)
@@ -173,26 +240,13 @@ class _Ends:
         return np.stack([values[:, :, k, m] for k, m in enumerate(self.orders)], axis=2)
 
 
-def _order(forms: Sequence[LinearForm], unknown: str) -> int:
-    return max((t.order for f in forms for t in f.terms if t.unknown == unknown), default=0)
-
-
-def _terms(
-    problem: Problem, form: LinearForm, leaves: Mapping[Key, FloatArray], count: int
-) -> Iterator[tuple[int, int, FloatArray]]:
-    """Go through the terms of a form: unknown, order and coefficient at points."""
-    values, _ = form_values(form, leaves, count)
-    for term, value in zip(form.terms, values, strict=True):
-        yield problem.unknowns.index(term.unknown), term.order, value
-
-
-def _unheld(ends: _Ends, rows: Rows, stated: int) -> Outcome | None:
+def _unheld(ends: _Ends, rows: Rows, stated: int, name: str = "x") -> Outcome | None:
     for place, conditions in rows.items():
         found, own = ends.series(place, conditions) if conditions else (None, np.zeros(0))
         if found is not None and _left_free(found, own) > stated - len(own):
             return Outcome(
                 OutcomeKind.ILL_POSED,
-                f"At x = {place:.6g} the equation loses its order, and every solution that is "
+                f"At {name} = {place:.6g} the equation loses its order, and every solution that is "
                 "smooth enough meets the condition there: it says nothing, and a solution is left "
                 "free.",
                 "State a condition that solutions do not meet by themselves: u in the place of its "
