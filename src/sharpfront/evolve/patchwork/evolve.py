@@ -133,7 +133,13 @@ def _watched(problem: Problem) -> FloatArray:
 
 def _begun(course: _Course, share: float, number: int) -> Way:
     """Return both runs before they have begun."""
-    notes = course.system.contradictions(course.tol)
+    notes, system = course.system.contradictions(course.tol), course.system
+    # What such a moment does to a solution fades as what a start does.
+    notes += tuple(
+        f"the condition on {part!r} jumps by {by:.1e} at t = {stop:.6g}"
+        for stop in course.agenda.stops.tolist()
+        for part, by in system.jumps(stop, course.tol)
+    )
     return Way(_NOT_BEGUN, _NOT_BEGUN, notes=notes, share=share, number=number)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import (
     STAGES,
+    damped,
     interpolation,
     last_of_stages,
     left_out,
@@ -34,7 +36,12 @@ from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
-from sharpfront.evolve.patchwork.tending import carried_by, carried_over, tended_patches
+from sharpfront.evolve.patchwork.tending import (
+    beside_walls,
+    carried_by,
+    carried_over,
+    tended_patches,
+)
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -59,8 +66,8 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     patches = [c.patch for c in cells]
     values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
     state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
-    state = replace(state, dt=_first_length(run, state))
-    if not run.follows:
+    state = settling(run, replace(state, dt=_first_length(run, state)))
+    if state.settling or not run.follows:
         return state
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
@@ -107,6 +114,33 @@ def _first_length(run: PatchRun, state: PatchRunState) -> float:
     return min(length, MARCH.change / max(float(moving), 1e-300))
 
 
+def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a run that takes short equal steps first if it misses conditions that hold now.
+
+    A layer grows from there like the root of time, and what a first step leaves out in it is the
+    same however short the step is. But it is damped by those after it, if unknowns are not waves.
+    """
+    span = run.span[1] - run.span[0]
+    small = MARCH.missed * run.tol * float(state.unit.min())
+    if max(run.system.orders) > 1 or not run.system.jumps(state.t, small):
+        return state
+    count = math.ceil(math.log(MARCH.during * run.tol) / math.log(damped()))
+    dt = min(state.dt, MARCH.settles * span / (count * run.stride))
+    state = replace(
+        state, before=None, tried=None, drift=None, dt=dt, settling=count, missed=state.t
+    )
+    cells, wanted = beside_walls(run, state, count * dt), partial(_wanted, run, state)
+    if run.meshing.misses(cells, wanted):
+        cells = run.meshing.holding(wanted, cells=cells)
+    return replace(carried_over(state, cells), carried=False)
+
+
+def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:
+    """Return a state in units of what may be left out of it."""
+    unit = MARCH.space * run.tol * state.unit[:, None]
+    return np.asarray(state.basis.sums(state.values[0], points) / unit)
+
+
 def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     times: deque[float] = deque(maxlen=CRAWLED)
@@ -116,7 +150,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
             # Rates jump there: what went before tells nothing of what follows.
             run.factors = None
             state = replace(state, before=None, tried=None, carried=False, drift=None)
-            state = replace(state, dt=min(state.dt, _first_length(run, state)))
+            state = settling(run, replace(state, dt=min(state.dt, _first_length(run, state))))
         taken = _step(run, state)
         state = taken.after
         yield taken
@@ -155,7 +189,9 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
                 MARCH.safe * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), MARCH.shrink, MARCH.grows
             )
         )
-        if late <= 1.0 and run.system.hides:
+        if state.settling:
+            late, factor = 0.0, 1.0
+        elif late <= 1.0 and run.system.hides:
             off = unseen_on_patches(factors, state.values, values, state.t, run.span)
             late = float((off.max(axis=1) / unit).max()) / (MARCH.during * run.tol)
             factor = min(factor, 0.5) if late > 1.0 else factor
@@ -205,9 +241,12 @@ def _taken(
         before=(values, dt),
         tried=None,
         carried=False,
+        settling=max(state.settling - 1, 0),
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
-    after = tended_patches(run, after, frame)
+    if not after.settling:
+        # Rates in a layer that is not settled tell nothing of what follows.
+        after = tended_patches(run, after, frame)
     return PatchStep(state.t, stop, basis, values, after, iterations, between, frame)
 
 
@@ -309,5 +348,8 @@ def _guess(state: PatchRunState, dt: float) -> FloatArray:
 def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[list[FloatArray]]:
     """Return the weights on patches of some stages in units of what may be left out."""
     unit, basis = MARCH.space * run.tol * state.unit, state.basis
+    if state.settling:
+        # What is off by less than that has faded when they are over.
+        unit = unit * min(damped() ** -state.settling, MARCH.unsettled / run.tol)
     chosen = levels[[STAGES // 2, STAGES - 1]]
     return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]

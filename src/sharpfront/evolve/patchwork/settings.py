@@ -37,6 +37,12 @@ class MarchSettings:
     # many functions as with 0.5.
     held_along: float = 0.5
     meshes: int = 30  # patches for one step at most
+    # A start that misses its conditions by more than this share of the tolerance is settled in
+    # equal steps over this share of the span; without that no step is short enough, for what the
+    # first one leaves out is the same however long it is.
+    missed: float = 0.2
+    settles: float = 1e-3
+    unsettled: float = 0.3  # no more than this may be left out in one of these steps
     change: float = 0.1  # a first step changes the solution by about this share of itself
     # Data are missed at a place, not just unresolved, if they differ there by so many times what
     # the patch's own points say is unresolved, and by more than this share of the largest.
