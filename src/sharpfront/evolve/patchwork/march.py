@@ -16,6 +16,7 @@ from sharpfront.bases.radau import (
     STAGES,
     damped,
     interpolation,
+    interpolation_rate,
     last_of_stages,
     left_out,
     left_out_of_stages,
@@ -199,7 +200,7 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             state = replace(state, dt=dt * min(factor, 0.8))
             continue
         end = replace(state, scale=scale, unit=unit)
-        tails = run.meshing.tails(state.cells, _blocks(run, end, values[1:]))
+        tails = run.meshing.tails(state.cells, _blocks(run, end, values))
         cells, changed = list(state.cells), False
         if np.any(tails.tail > (MARCH.again if meshes else 1.0)):
             cells, changed = run.meshing.finer(state.cells, tails)
@@ -345,11 +346,18 @@ def _guess(state: PatchRunState, dt: float) -> FloatArray:
     return np.asarray(np.tensordot(ahead, values, axes=1) + (state.values[0] - values[-1]))
 
 
-def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[list[FloatArray]]:
-    """Return the weights on patches of some stages in units of what may be left out."""
+def _blocks(run: PatchRun, state: PatchRunState, values: FloatArray) -> list[list[FloatArray]]:
+    """Return the weights on patches of some stages in units of what may be left out.
+
+    A step goes on with the rates of unknowns of second order: what these are off by it is off by.
+    """
     unit, basis = MARCH.space * run.tol * state.unit, state.basis
     if state.settling:
         # What is off by less than that has faded when they are over.
         unit = unit * min(damped() ** -state.settling, MARCH.unsettled / run.tol)
-    chosen = levels[[STAGES // 2, STAGES - 1]]
-    return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
+    chosen = values[[1 + STAGES // 2, STAGES]]
+    found = [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
+    waves = np.array(run.system.orders) > 1
+    rates = np.tensordot(interpolation_rate(np.ones(1))[0], values[:, waves], axes=1)
+    units = MARCH.velocity * unit[waves]
+    return found + [basis.blocks(w / u) for w, u in zip(rates, units, strict=True)]
