@@ -10,8 +10,9 @@ from scipy.special import j0, j1, jn_zeros
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
+from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
+from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.tending import carried_over
 from sharpfront.evolve.patchwork.wellposed import plane_system

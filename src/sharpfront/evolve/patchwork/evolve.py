@@ -17,9 +17,10 @@ from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
+from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
-from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
+from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
 from sharpfront.evolve.patchwork.system import PlaneSystem
