@@ -116,6 +116,14 @@ def test_which_starts_are_settled():
     assert not settles(_plate(initial=5e-2), 1e-2)
     free = {"left": lambda u, x, y, t: u.dn, "right": lambda u, x, y, t: u.dn}
     assert not settles(_plate(**free), 1e-2)
+    in_disk = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dt - sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial=1.0,
+        time=(0, 1),
+    )
+    assert not settles(in_disk, 1e-2)
     carried = sf.Problem(
         SQUARE,
         lambda u, x, y, t: u.dt + u.dx,

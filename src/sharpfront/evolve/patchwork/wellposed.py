@@ -10,6 +10,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
+from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.norm import roughness
@@ -42,10 +43,11 @@ def needs_patches(problem: Problem) -> bool:
 def settles(problem: Problem, tol: float) -> bool:
     """Tell whether a start misses conditions of a problem with diffusion by more than a little.
 
-    Layers grow along walls then, for which products have no functions.
+    Layers grow along walls then, for which products have no functions. On boxes patches have strips
+    for them; along curved sides they have none.
     """
     diffuses = any(sum(d.orders[:2]) > 1 for e in problem.equations for d in derivatives_in(e))
-    known = tiling_of(problem.domain) is not None and not problem.is_singular
+    known = isinstance(problem.domain, Box) and not problem.is_singular
     return diffuses and known and bool(PlaneSystem(problem).contradictions(MISSED * tol))
 
 
