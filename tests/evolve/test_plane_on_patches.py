@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import j0, j1, jn_zeros
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
+from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
+from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.tending import carried_over
 from sharpfront.evolve.patchwork.wellposed import plane_system
@@ -201,6 +203,33 @@ def test_a_short_step_is_taken_right_after_patches_were_made_anew():
     values[0, 0, 48] += tol
     taken = next(steps_on_patches(run, dataclasses.replace(state, values=values, dt=dt)))
     assert taken.stop == pytest.approx(dt)
+
+
+@pytest.mark.slow
+def test_a_pulse_spreads_through_a_disk():
+    """Noise of velocities took ever more functions, until there were no more at t = 0.095."""
+    zeros, (r, weights) = jn_zeros(0, 40), np.polynomial.legendre.leggauss(200)
+    r, weights = 0.5 + 0.5 * r, 0.5 * weights
+    shares = (j0(zeros[:, None] * r) * np.exp(-((r / 0.2) ** 2)) * r * weights).sum(axis=1)
+    shares /= 0.5 * j1(zeros) ** 2
+
+    def exact(x, y, t):
+        waves = j0(zeros * np.hypot(x, y)[:, None]) * np.cos(zeros * t)
+        return (shares * waves).sum(axis=1)
+
+    problem = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dtt - sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial={"u": lambda x, y: np.exp(-(x**2 + y**2) / 0.04), "u_t": 0.0},
+        time=(0, 0.4),
+    )
+    solution = sf.solve(problem, tol=1e-2)
+    assert solution.converged
+    inside = np.hypot(X, Y) < 1
+    x, y = X[inside], Y[inside]
+    error = max(np.abs(solution(x, y, t) - exact(x, y, t)).max() for t in (0.05, 0.2, 0.4))
+    assert error <= min(1e-2, 2 * solution.error_estimate)
 
 
 def test_too_few_functions_are_said():

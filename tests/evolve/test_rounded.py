@@ -212,7 +212,7 @@ def test_states_that_agree_are_left_alone():
 
 def test_a_jump_is_told_and_rounded_narrowly():
     (state,), words = rounded(heat(jump(0.3), slope, slope), 1e-6)
-    assert len(words) == 1 and words[0].startswith("u jumps at x = 0.3 ")
+    assert len(words) == 1 and words[0].startswith("u starts with a jump at x = 0.3,")
     assert state.breaks[0][1] == ROUND
 
 

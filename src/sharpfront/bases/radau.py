@@ -164,6 +164,26 @@ def diagonal(stages: int = STAGES) -> Diagonal:
     return Diagonal(inverse, count, values[order], into, back, rates, gamma)
 
 
+@cache
+def amplified() -> float:
+    """Return by how much more stages may be off than the modes that they are made of."""
+    _, vectors = np.linalg.eig(diagonal().inverse)
+    parts = np.abs(vectors) * np.abs(np.linalg.solve(vectors, np.ones(STAGES)))
+    return float(parts.sum(axis=1).max())
+
+
+@cache
+def damped() -> float:
+    """Return what a step leaves of the fastest decays: of one by any rate, and more than it should.
+
+    What decays fast is damped by a step, not followed.
+    """
+    z, whole = np.logspace(-2.0, 8.0, 2001)[:, None, None], np.eye(STAGES)
+    matrix = np.linalg.inv(diagonal().inverse)
+    ends = np.linalg.solve(whole + z * matrix, np.ones((1, STAGES, 1)))[:, -1, 0]
+    return float(np.abs(ends - np.exp(-z[:, 0, 0])).max())
+
+
 def stage_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
     """Return the rates at the stages (STAGES, ...) of a step from its beginning and stages."""
     return np.asarray(np.tensordot(diagonal().inverse / dt, levels - start, axes=1))

@@ -40,11 +40,12 @@ def _in_the_plane(
     resume: Solution | None,
 ) -> Solution:
     """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
-    from sharpfront.evolve.patchwork import evolve_patches, needs_patches
+    from sharpfront.evolve.patchwork import evolve_patches, needs_patches, settles
     from sharpfront.evolve.plane import evolve_plane
     from sharpfront.trust.start import with_start_seen
 
-    march = evolve_patches if needs_patches(problem) else evolve_plane
+    on_patches = needs_patches(problem) or settles(problem, tol)
+    march = evolve_patches if on_patches else evolve_plane
     found = march(problem, tol, budget=budget, on_step=on_step, resume=resume)
     return with_start_seen(problem, found)
 

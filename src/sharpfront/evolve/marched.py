@@ -137,13 +137,14 @@ class Marched:
             raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 
     def told(self, outcome: Outcome, tol: float) -> Outcome:
-        """Return an outcome that says what was done to the initial state, if anything."""
+        """Return an outcome that says what is noted of the start and of jumps, if anything."""
         if not self.notes:
             return outcome
         since = self.since(tol)
         # In full: from 2020 on three digits would be the start.
         held = f"; the estimate holds from t = {since:.15g} on" if since is not None else ""
-        words = f"At the start {'; '.join(self.notes)}{held}."
+        words = f"{'; '.join(self.notes)}{held}."
+        words = words[0].upper() + words[1:]
         return replace(outcome, detail=f"{outcome.detail} {words}".strip())
 
     def figures(self, tol: float) -> dict[str, float]:

@@ -159,9 +159,12 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         needles = (*needles_of(x, u), *unseen_of(plain, x, u, tops))
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
-        words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
-        words += [f"{name} bends at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in bends]
+        words += [
+            f"{name} starts with a {what} at x = {b.x:.6g}, rounded over {w:.1e}"
+            for what, own in (("jump", jumps), ("bend", bends))
+            for b, w in own
+        ]
     found, more = met(system, found, tol, just_after(*span))
     return found, words + more
 

@@ -17,9 +17,12 @@ from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, at_corners, is_shortest
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import first_cells
 from sharpfront.place.patches.tails import Tails, tails_of_blocks
+from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.curved import fitted
+from sharpfront.problem import Problem
 from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
@@ -70,10 +73,19 @@ class Meshing:
                 cells += fitted(own, block, self.tiling.corners) if block.region else own
         return balanced(cells, self.tiling.periods)
 
+    def layered(self, problem: Problem, tol: float) -> list[Cell]:
+        """Return patches for layers along walls that a stationary problem tells of."""
+        waves, settings = Waves.of(problem, self.tiling), SETTINGS.within(2, tol)
+        return first_cells(problem, self.tiling, settings, tol, self.most, waves)
+
     def holding(
-        self, wanted: Wanted, looks: Wanted | None = None, watched: FloatArray | None = None
+        self,
+        wanted: Wanted,
+        looks: Wanted | None = None,
+        watched: FloatArray | None = None,
+        cells: list[Cell] | None = None,
     ) -> list[Cell]:
-        """Return patches, from the largest on, that hold functions.
+        """Return patches, from the largest on or from given ones, that hold functions.
 
         Parameters
         ----------
@@ -83,8 +95,10 @@ class Meshing:
             Data of which patches must miss nothing that stands out, in any units.
         watched
             Points at which the functions must not be missed, where others than always are enough.
+        cells
+            Those to begin with.
         """
-        cells = self.first()
+        cells = self.first() if cells is None else cells
         if looks is not None:
             cells = self._seeing(cells, looks)
         watched = self.watched if watched is None else watched

@@ -47,6 +47,8 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
         "before": list(state.before) if state.before else [],
         "carried": state.carried,
         "drift": _packed_drift(state.drift),
+        "settling": state.settling,
+        "missed": [] if state.missed is None else [state.missed],
     }
 
 
@@ -79,6 +81,8 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         (np.asarray(before[0]), float(before[1])) if before else None,
         carried=bool(words["carried"]),
         drift=restored_drift(words.get("drift", ())),
+        settling=int(words.get("settling", 0)),
+        missed=next(map(float, words.get("missed", ())), None),
     )
 
 

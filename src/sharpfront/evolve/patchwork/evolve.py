@@ -17,9 +17,10 @@ from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
+from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
-from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
+from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
 from sharpfront.evolve.patchwork.system import PlaneSystem
@@ -133,7 +134,13 @@ def _watched(problem: Problem) -> FloatArray:
 
 def _begun(course: _Course, share: float, number: int) -> Way:
     """Return both runs before they have begun."""
-    notes = course.system.contradictions(course.tol)
+    notes, system = course.system.contradictions(course.tol), course.system
+    # What such a moment does to a solution fades as what a start does.
+    notes += tuple(
+        f"the condition on {part!r} jumps by {by:.1e} at t = {stop:.6g}"
+        for stop in course.agenda.stops.tolist()
+        for part, by in system.jumps(stop, course.tol)
+    )
     return Way(_NOT_BEGUN, _NOT_BEGUN, notes=notes, share=share, number=number)
 
 

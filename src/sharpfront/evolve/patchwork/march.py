@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import (
     STAGES,
+    damped,
     interpolation,
+    interpolation_rate,
     last_of_stages,
     left_out,
     left_out_of_stages,
@@ -21,90 +22,19 @@ from sharpfront.bases.radau import (
 )
 from sharpfront.errors import EquationError, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.patchwork.cells import taken_to
+from sharpfront.evolve.patchwork.begin import first_length, settling
 from sharpfront.evolve.patchwork.factors import (
     PatchFactors,
     stage_moments,
     unseen_on_patches,
     with_rates,
 )
-from sharpfront.evolve.patchwork.foresight import on_patches
 from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
-from sharpfront.evolve.patchwork.tending import carried_by, carried_over, tended_patches
-
-
-def begun_on_patches(run: PatchRun) -> PatchRunState:
-    """Return a run before its first step."""
-    system = run.system
-    ahead = run.agenda.ahead(*run.span)
-    span = run.span[1] - run.span[0]
-    watched = run.meshing.watched
-    first, second = system.initial(watched)
-    scale = np.maximum(1.0, np.abs(first).max(axis=1))
-    # A velocity that goes on for all the time moves the unknown by so much.
-    sizes = np.maximum(np.abs(first), span * np.abs(second)).max(axis=1)
-    unit = scale * run.shares(watched, first, sizes / scale, run.span[0])
-
-    def wanted(points: FloatArray) -> FloatArray:
-        first, second = system.initial(points)
-        small = MARCH.space * run.tol * unit[:, None]
-        return np.concatenate([first / small, span * second / small])
-
-    cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
-    shape = (2, len(system.unknowns), -1)
-    patches = [c.patch for c in cells]
-    values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
-    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
-    state = replace(state, dt=_first_length(run, state))
-    if not run.follows:
-        return state
-    # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
-    return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
-
-
-def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
-    """Return a start with rates of unknowns that stand alone in an equation, as that tells them."""
-    discrete, rates = run.discrete(state.basis), state.values[1].copy()
-    levels = np.stack([*state.values, np.zeros_like(rates)])
-    own = discrete.held(range(len(run.system.equations)))
-    count = len(own) * len(discrete.inner.points)
-    left = discrete.data(levels[:, None], np.array([state.t]))[0, :count].reshape(len(own), -1)
-    for held, tangents, rest in zip(
-        own, discrete.tangents(own, levels, state.t), left, strict=True
-    ):
-        moving = [(t, c) for t, c in zip(held.residual.terms, tangents, strict=True) if t.orders[2]]
-        if len(moving) == 1:
-            ((term, c),) = moving
-            found = np.where(np.abs(c) > 0, -rest / np.where(c == 0, 1.0, c), 0.0)
-            rates[run.system.unknowns.index(term.unknown)] = on_patches(state.basis, found[None])[0]
-    return replace(state, values=np.stack([state.values[0], rates]))
-
-
-def _first_length(run: PatchRun, state: PatchRunState) -> float:
-    """Return a step in which unknowns change by a part of themselves, by their first rates."""
-    discrete = run.discrete(state.basis)
-    t = state.t + 1e-9 * (run.span[1] - run.span[0])
-    levels = np.stack([*state.values, np.zeros_like(state.values[0])])
-    own = discrete.held(range(len(run.system.equations)))
-    count = len(own) * len(discrete.inner.points)
-    left = discrete.data(levels[:, None], np.array([t]))[0, :count]
-    left = np.abs(left).reshape(len(own), -1)
-    length = run.span[1] - run.span[0]
-    for held, tangents, rest in zip(own, discrete.tangents(own, levels, t), left, strict=True):
-        for term, c in zip(held.residual.terms, tangents, strict=True):
-            k, power = run.system.unknowns.index(term.unknown), term.orders[2]
-            if power and power == run.system.orders[k] and not any(term.orders[:2]):
-                fast = float((rest / np.maximum(np.abs(c), 1e-300)).max() / state.scale[k])
-                length = min(length, (MARCH.change / max(fast, 1e-300)) ** (1.0 / power))
-    speeds = np.abs(discrete.inner.values(state.values[1], (0, 0))).max(axis=1) / state.scale
-    moving = max(
-        v for v, order in zip([0.0, *speeds], [2, *run.system.orders], strict=True) if order == 2
-    )
-    return min(length, MARCH.change / max(float(moving), 1e-300))
+from sharpfront.evolve.patchwork.tending import carried_over, tended_patches
 
 
 def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
@@ -116,7 +46,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
             # Rates jump there: what went before tells nothing of what follows.
             run.factors = None
             state = replace(state, before=None, tried=None, carried=False, drift=None)
-            state = replace(state, dt=min(state.dt, _first_length(run, state)))
+            state = settling(run, replace(state, dt=min(state.dt, first_length(run, state))))
         taken = _step(run, state)
         state = taken.after
         yield taken
@@ -155,7 +85,9 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
                 MARCH.safe * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), MARCH.shrink, MARCH.grows
             )
         )
-        if late <= 1.0 and run.system.hides:
+        if state.settling:
+            late, factor = 0.0, 1.0
+        elif late <= 1.0 and run.system.hides:
             off = unseen_on_patches(factors, state.values, values, state.t, run.span)
             late = float((off.max(axis=1) / unit).max()) / (MARCH.during * run.tol)
             factor = min(factor, 0.5) if late > 1.0 else factor
@@ -163,7 +95,7 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             state = replace(state, dt=dt * min(factor, 0.8))
             continue
         end = replace(state, scale=scale, unit=unit)
-        tails = run.meshing.tails(state.cells, _blocks(run, end, values[1:]))
+        tails = run.meshing.tails(state.cells, _blocks(run, end, values))
         cells, changed = list(state.cells), False
         if np.any(tails.tail > (MARCH.again if meshes else 1.0)):
             cells, changed = run.meshing.finer(state.cells, tails)
@@ -205,9 +137,12 @@ def _taken(
         before=(values, dt),
         tried=None,
         carried=False,
+        settling=max(state.settling - 1, 0),
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
-    after = tended_patches(run, after, frame)
+    if not after.settling:
+        # Rates in a layer that is not settled tell nothing of what follows.
+        after = tended_patches(run, after, frame)
     return PatchStep(state.t, stop, basis, values, after, iterations, between, frame)
 
 
@@ -306,8 +241,18 @@ def _guess(state: PatchRunState, dt: float) -> FloatArray:
     return np.asarray(np.tensordot(ahead, values, axes=1) + (state.values[0] - values[-1]))
 
 
-def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[list[FloatArray]]:
-    """Return the weights on patches of some stages in units of what may be left out."""
+def _blocks(run: PatchRun, state: PatchRunState, values: FloatArray) -> list[list[FloatArray]]:
+    """Return the weights on patches of some stages in units of what may be left out.
+
+    A step goes on with the rates of unknowns of second order: what these are off by it is off by.
+    """
     unit, basis = MARCH.space * run.tol * state.unit, state.basis
-    chosen = levels[[STAGES // 2, STAGES - 1]]
-    return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
+    if state.settling:
+        # What is off by less than that has faded when they are over.
+        unit = unit * min(damped() ** -state.settling, MARCH.unsettled / run.tol)
+    chosen = values[[1 + STAGES // 2, STAGES]]
+    found = [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
+    waves = np.array(run.system.orders) > 1
+    rates = np.tensordot(interpolation_rate(np.ones(1))[0], values[:, waves], axes=1)
+    units = MARCH.velocity * unit[waves]
+    return found + [basis.blocks(w / u) for w, u in zip(rates, units, strict=True)]

@@ -50,6 +50,10 @@ class PatchRunState:
         Whether the unknowns were put on other patches since the last step.
     drift
         With what velocity patches go along in the next step; None where they stay.
+    settling
+        Steps that are yet to be taken whatever they leave out in time.
+    missed
+        When conditions were missed last, from when on layers grow along walls; None if never.
     """
 
     t: float
@@ -62,6 +66,8 @@ class PatchRunState:
     tried: tuple[FloatArray, float] | None = None
     carried: bool = False
     drift: Drift | None = None
+    settling: int = 0
+    missed: float | None = None
 
     @property
     def basis(self) -> PatchworkBasis:

@@ -132,27 +132,47 @@ class PlaneSystem:
 
     def contradictions(self, tol: float) -> tuple[str, ...]:
         """Return in words where the initial state does not meet conditions on unknowns alone."""
-        span, domain = self.problem.time, self.problem.domain
+        span = self.problem.time
         assert span is not None
+        return tuple(
+            f"the initial state misses the condition on {part!r} by {by:.1e}"
+            for part, by in self.jumps(span[0], tol)
+        )
+
+    def jumps(self, t: float, least: float) -> list[tuple[str, float]]:
+        """Return on which parts conditions on unknowns alone ask for others at once, by how much.
+
+        At the start they may ask for another than the initial state, and later jump by themselves.
+        """
+        span = self.problem.time
+        assert span is not None
+        near = 1e-9 * (span[1] - span[0])
+        after, before = self._missed(t + near), self._missed(t - near)
+        if t <= span[0]:
+            before = [(part, np.zeros_like(by)) for part, by in after]
+        every = [
+            (part, float(np.abs(new - old).max()))
+            for (part, new), (_, old) in zip(after, before, strict=True)
+        ]
+        return [(part, by) for part, by in every if by > least]
+
+    def _missed(self, t: float) -> list[tuple[str, FloatArray]]:
+        """Return by how much the initial state misses each condition on unknowns alone."""
         out = []
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
-            edge = domain.boundary(condition.part, ON_PART)
+            edge = self.problem.domain.boundary(condition.part, ON_PART)
             start = dict(zip(self.unknowns, self.initial(edge.points)[0], strict=True))
             known = partial(_of_unknown, start)
             for residual in own:
                 inside = residual.derivatives
                 if any(any(d.orders) or not self._order(d.unknown) for d in inside):
                     continue
-                leaves = self.leaves(residual, edge.points, span[0], known, edge.normals)
-                left = np.abs(residual.at(leaves, len(edge.points)))
+                leaves = self.leaves(residual, edge.points, t, known, edge.normals)
                 slopes = residual.tangents(leaves, len(edge.points))
                 slope = max(float(np.abs(s).max()) for s in slopes)
-                if left.max() > 10.0 * tol * max(slope, 1e-300):
-                    out.append(
-                        f"the initial state misses the condition on {condition.part!r} by "
-                        f"{left.max() / slope:.1e}"
-                    )
-        return tuple(out)
+                left = residual.at(leaves, len(edge.points))
+                out.append((condition.part, np.asarray(left) / max(slope, 1e-300)))
+        return out
 
     def data(self, points: FloatArray, t: FloatArray) -> FloatArray:
         """Return what equations make of drawn unknowns at points and moments, (moments E, m).

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from sharpfront.bases.radau import STAGES
+from sharpfront.bases.radau import STAGES, amplified, diagonal
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
 from sharpfront.evolve.patchwork.foresight import (
@@ -23,6 +23,7 @@ from sharpfront.evolve.patchwork.foresight import (
 from sharpfront.evolve.patchwork.places import During, MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift
 from sharpfront.place.patches.cuts import Cell
@@ -47,6 +48,18 @@ def carried_over(
     return replace(
         state, cells=tuple(cells), values=values, before=before, tried=tried, carried=True
     )
+
+
+def beside_walls(run: PatchRun, state: PatchRunState, length: float) -> list[Cell]:
+    """Return patches with strips for the layers that grow along walls in some time.
+
+    On patches that are much too large least squares make something else of a thin layer, all over
+    the domain.
+    """
+    levels = np.stack([*state.values, np.zeros_like(state.values[0])])
+    tangents = Tangents(run.system, About(state.basis, levels, state.t))
+    problem = tangents.problem(float(diagonal().values[0].real) / length)
+    return run.meshing.layered(problem, run.tol / amplified())
 
 
 def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
@@ -76,7 +89,10 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
         middles = frame.drift.points(middles, state.t - frame.since)
     looks = _looks(run, state) if run.system.hides else None
     try:
-        cells = run.meshing.holding(wanted, looks, middles)
+        first = None
+        if state.missed is not None:
+            first = beside_walls(run, state, state.t + dt - state.missed)
+        cells = run.meshing.holding(wanted, looks, middles, first)
     except StuckError:
         if frame is not None:
             raise

@@ -10,6 +10,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
+from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.norm import roughness
@@ -17,6 +18,8 @@ from sharpfront.trust.free_corners import free_corners, words
 
 # The highest derivatives in space.
 MOST_ORDERS = 4
+# Products take a start that misses its conditions by so many tolerances.
+MISSED = 10.0
 # Points at which the sign of second derivatives is looked at.
 LOOKED = 256
 
@@ -35,6 +38,17 @@ def needs_patches(problem: Problem) -> bool:
     plain &= all(sum(d.orders) <= 1 and not d.orders[2] for d in on_sides)
     several = len(problem.unknowns) > 1 or any(len(c.residuals) > 1 for c in problem.conditions)
     return several or not plain or any(problem.domain.periodic_axes) or bool(problem.further)
+
+
+def settles(problem: Problem, tol: float) -> bool:
+    """Tell whether a start misses conditions of a problem with diffusion by more than a little.
+
+    Layers grow along walls then, for which products have no functions. On boxes patches have strips
+    for them; along curved sides they have none.
+    """
+    diffuses = any(sum(d.orders[:2]) > 1 for e in problem.equations for d in derivatives_in(e))
+    known = isinstance(problem.domain, Box) and not problem.is_singular
+    return diffuses and known and bool(PlaneSystem(problem).contradictions(MISSED * tol))
 
 
 def plane_system(problem: Problem) -> PlaneSystem:

@@ -1,0 +1,114 @@
+"""A run on patches at its start, and where conditions jump: first rates, steps and patches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import damped
+from sharpfront.evolve.patchwork.cells import taken_to
+from sharpfront.evolve.patchwork.foresight import on_patches
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
+from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.tending import beside_walls, carried_by, carried_over
+
+
+def begun_on_patches(run: PatchRun) -> PatchRunState:
+    """Return a run before its first step."""
+    system = run.system
+    ahead = run.agenda.ahead(*run.span)
+    span = run.span[1] - run.span[0]
+    watched = run.meshing.watched
+    first, second = system.initial(watched)
+    scale = np.maximum(1.0, np.abs(first).max(axis=1))
+    # A velocity that goes on for all the time moves the unknown by so much.
+    sizes = np.maximum(np.abs(first), span * np.abs(second)).max(axis=1)
+    unit = scale * run.shares(watched, first, sizes / scale, run.span[0])
+
+    def wanted(points: FloatArray) -> FloatArray:
+        first, second = system.initial(points)
+        small = MARCH.space * run.tol * unit[:, None]
+        return np.concatenate([first / small, span * second / small])
+
+    cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
+    shape = (2, len(system.unknowns), -1)
+    patches = [c.patch for c in cells]
+    values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
+    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
+    state = settling(run, replace(state, dt=first_length(run, state)))
+    if state.settling or not run.follows:
+        return state
+    # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
+    return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
+
+
+def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a start with rates of unknowns that stand alone in an equation, as that tells them."""
+    discrete, rates = run.discrete(state.basis), state.values[1].copy()
+    levels = np.stack([*state.values, np.zeros_like(rates)])
+    own = discrete.held(range(len(run.system.equations)))
+    count = len(own) * len(discrete.inner.points)
+    left = discrete.data(levels[:, None], np.array([state.t]))[0, :count].reshape(len(own), -1)
+    for held, tangents, rest in zip(
+        own, discrete.tangents(own, levels, state.t), left, strict=True
+    ):
+        moving = [(t, c) for t, c in zip(held.residual.terms, tangents, strict=True) if t.orders[2]]
+        if len(moving) == 1:
+            ((term, c),) = moving
+            found = np.where(np.abs(c) > 0, -rest / np.where(c == 0, 1.0, c), 0.0)
+            rates[run.system.unknowns.index(term.unknown)] = on_patches(state.basis, found[None])[0]
+    return replace(state, values=np.stack([state.values[0], rates]))
+
+
+def first_length(run: PatchRun, state: PatchRunState) -> float:
+    """Return a step in which unknowns change by a part of themselves, by their first rates."""
+    discrete = run.discrete(state.basis)
+    t = state.t + 1e-9 * (run.span[1] - run.span[0])
+    levels = np.stack([*state.values, np.zeros_like(state.values[0])])
+    own = discrete.held(range(len(run.system.equations)))
+    count = len(own) * len(discrete.inner.points)
+    left = discrete.data(levels[:, None], np.array([t]))[0, :count]
+    left = np.abs(left).reshape(len(own), -1)
+    length = run.span[1] - run.span[0]
+    for held, tangents, rest in zip(own, discrete.tangents(own, levels, t), left, strict=True):
+        for term, c in zip(held.residual.terms, tangents, strict=True):
+            k, power = run.system.unknowns.index(term.unknown), term.orders[2]
+            if power and power == run.system.orders[k] and not any(term.orders[:2]):
+                fast = float((rest / np.maximum(np.abs(c), 1e-300)).max() / state.scale[k])
+                length = min(length, (MARCH.change / max(fast, 1e-300)) ** (1.0 / power))
+    speeds = np.abs(discrete.inner.values(state.values[1], (0, 0))).max(axis=1) / state.scale
+    moving = max(
+        v for v, order in zip([0.0, *speeds], [2, *run.system.orders], strict=True) if order == 2
+    )
+    return min(length, MARCH.change / max(float(moving), 1e-300))
+
+
+def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a run that takes short equal steps first if it misses conditions that hold now.
+
+    A layer grows from there like the root of time, and what a first step leaves out in it is the
+    same however short the step is. But it is damped by those after it, if unknowns are not waves.
+    """
+    span = run.span[1] - run.span[0]
+    small = MARCH.missed * run.tol * float(state.unit.min())
+    if max(run.system.orders) > 1 or not run.system.jumps(state.t, small):
+        return state
+    count = math.ceil(math.log(MARCH.during * run.tol) / math.log(damped()))
+    dt = min(state.dt, MARCH.settles * span / (count * run.stride))
+    state = replace(
+        state, before=None, tried=None, drift=None, dt=dt, settling=count, missed=state.t
+    )
+    cells, wanted = beside_walls(run, state, count * dt), partial(_wanted, run, state)
+    if run.meshing.misses(cells, wanted):
+        cells = run.meshing.holding(wanted, cells=cells)
+    return replace(carried_over(state, cells), carried=False)
+
+
+def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:
+    """Return a state in units of what may be left out of it."""
+    unit = MARCH.space * run.tol * state.unit[:, None]
+    return np.asarray(state.basis.sums(state.values[0], points) / unit)

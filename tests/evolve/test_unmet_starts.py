@@ -1,0 +1,160 @@
+"""Starts in the plane that do not meet their conditions, and conditions that jump later."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.bases.radau import amplified, damped, stage_nodes
+from sharpfront.evolve.patchwork import settles
+from sharpfront.evolve.patchwork.system import PlaneSystem
+
+SQUARE = sf.Box((0, 1), (0, 1))
+# Graded into the layers along the walls.
+ALONG = np.concatenate([np.geomspace(1e-5, 0.1, 12), np.linspace(0.15, 0.9, 7)])
+X, Y = (axis.ravel() for axis in np.meshgrid(ALONG, ALONG))
+ODD = np.arange(1, 300, 2) * np.pi
+
+
+def _cooled_bar(x, t):
+    """A bar of temperature one whose ends are held at zero."""
+    return (4 / ODD * np.exp(-(ODD**2) * t) * np.sin(ODD * x[:, None])).sum(axis=1)
+
+
+def _plate(**changes):
+    """A plate of temperature one, held at zero at two sides, the others insulated."""
+    stated = {
+        "left": lambda u, x, y, t: u,
+        "right": lambda u, x, y, t: u,
+        "bottom": lambda u, x, y, t: u.dn,
+        "top": lambda u, x, y, t: u.dn,
+        "initial": 1.0,
+        "time": (0, 0.1),
+    } | changes
+    return sf.Problem(SQUARE, lambda u, x, y, t: u.dt - sf.laplacian(u), **stated)
+
+
+@functools.cache
+def cooled():
+    return sf.solve(_plate(), tol=1e-2)
+
+
+def _assert_right(solution, exact):
+    assert solution.converged
+    since = solution.error_estimate_since
+    assert 0 < since < 1e-2
+    for t in (since, 2e-3, 0.03, 0.1):
+        error = np.abs(solution(X, Y, t) - exact(t)).max()
+        assert error < min(1e-2, 2 * solution.error_estimate)
+
+
+def test_a_plate_that_is_cooled_from_two_sides():
+    _assert_right(cooled(), lambda t: _cooled_bar(X, t))
+
+
+@pytest.mark.slow
+def test_a_plate_that_is_cooled_from_all_sides():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt - sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial=1.0,
+        time=(0, 0.1),
+    )
+    _assert_right(sf.solve(problem, tol=1e-2), lambda t: _cooled_bar(X, t) * _cooled_bar(Y, t))
+
+
+def test_what_is_missed_is_said():
+    assert "initial state misses the condition on 'left' by 1.0e+00" in str(cooled().outcome)
+
+
+def test_such_a_run_is_resumed_on_its_way(tmp_path):
+    def impatient(step):
+        if step.step == 0:
+            raise KeyboardInterrupt
+
+    half = sf.solve(_plate(), tol=1e-2, on_step=impatient)
+    # Steps that settle the start are left.
+    assert half.checkpoint["fine"]["settling"] > 0
+    half = sf.load(half.save(tmp_path / "half"))
+    whole = sf.solve(_plate(), tol=1e-2, resume=half)
+    assert whole.converged
+    np.testing.assert_allclose(whole(X, Y, 0.05), cooled()(X, Y, 0.05), atol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_condition_of_a_system_that_jumps_later():
+    at = 0.02
+
+    def exact(x, t):
+        k = np.arange(1, 300) * np.pi
+        return 1 - x - (2 / k * np.exp(-(k**2) * (t - at)) * np.sin(k * x[:, None])).sum(axis=1)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, v, x, y, t: (u.dt - sf.laplacian(u), v.dt - sf.laplacian(v) - u),
+        left=lambda u, v, x, y, t: (u - np.where(t < at, 0.0, 1.0), v),
+        right=lambda u, v, x, y, t: (u, v),
+        bottom=lambda u, v, x, y, t: (u.dn, v.dn),
+        top=lambda u, v, x, y, t: (u.dn, v.dn),
+        initial=(0.0, 0.0),
+        time=(0, 0.1),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    assert "the condition on 'left' jumps by 1.0e+00 at t = 0.02" in str(solution.outcome).lower()
+    assert at < solution.error_estimate_since < at + 1e-3
+    for t in (0.0215, 0.03, 0.1):
+        assert np.abs(solution.u(X, Y, t) - exact(X, t)).max() < 1e-3
+
+
+def test_which_starts_are_settled():
+    assert settles(_plate(), 1e-2)
+    assert not settles(_plate(initial=0.0), 1e-2)
+    # By a few tolerances products take them.
+    assert not settles(_plate(initial=5e-2), 1e-2)
+    free = {"left": lambda u, x, y, t: u.dn, "right": lambda u, x, y, t: u.dn}
+    assert not settles(_plate(**free), 1e-2)
+    in_disk = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dt - sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial=1.0,
+        time=(0, 1),
+    )
+    assert not settles(in_disk, 1e-2)
+    carried = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt + u.dx,
+        boundary=lambda u, x, y, t: u,
+        initial=1.0,
+        time=(0, 1),
+    )
+    assert not settles(carried, 1e-2)
+
+
+def test_jumps_are_those_of_conditions_not_of_the_state():
+    problem = _plate(left=lambda u, x, y, t: u - np.where(t < 0.05, 0.25, 2.0) - 0.5 * y)
+    system = PlaneSystem(problem)
+    assert dict(system.jumps(0.0, 1e-6)) == pytest.approx({"left": 0.75, "right": 1.0}, rel=0.01)
+    assert dict(system.jumps(0.05, 1e-6)) == pytest.approx({"left": 1.75})
+    assert system.jumps(0.03, 1e-6) == []
+
+
+def test_what_a_step_damps_and_amplifies():
+    # Radau's method with five stages: at most this is left of the fastest decays, and stages are
+    # sums of modes that cancel.
+    matrix = np.linalg.inv(_inverse())
+    for z in (1.0, 30.0, 100.0, 1e4):
+        left = np.linalg.solve(np.eye(5) + z * matrix, np.ones(5))[-1]
+        assert abs(left - np.exp(-z)) <= damped() * (1 + 1e-6)
+    assert 0.01 < damped() < 0.1
+    assert 10 < amplified() < 1000
+
+
+def _inverse():
+    """Return the inverse of Radau's matrix, from its nodes."""
+    c, degrees = stage_nodes(), np.arange(1, 6)
+    powers = np.vander(c, 5, increasing=True)
+    return np.linalg.inv((c[:, None] ** degrees / degrees) @ np.linalg.inv(powers))
