@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.joint import Ints
@@ -26,6 +27,7 @@ from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import Interfaces
 from sharpfront.rows.measure import Measure
+from sharpfront.rows.reach import near_moments
 from sharpfront.rows.ties import TraceTies
 
 
@@ -86,6 +88,12 @@ class PatchRows:
     def trace_sizes(self, faces: Faces) -> Ints:
         """Return the numbers of moments of faces' traces."""
         return self._ties.trace_sizes(faces)
+
+    def near_moments(self, faces: Faces) -> NDArray[np.bool_]:
+        """Tell which moments of faces' traces stay near their face, (n,)."""
+        ties = self._ties
+        counts, sizes = ties.counts_along(faces), ties.trace_sizes(faces)
+        return near_moments(faces, counts, sizes, ties.plain(faces))
 
     def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""
