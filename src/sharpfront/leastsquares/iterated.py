@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.leastsquares.gram import (
     MergePlace,
     TriangleRows,
@@ -27,6 +25,7 @@ from sharpfront.leastsquares.gram import (
 )
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces
+from sharpfront.leastsquares.refinement import TINY
 from sharpfront.leastsquares.reflectors import packed_triangle, reflected, unpacked
 
 # Merges that take so many operations altogether, half a minute, may be left to the iteration: it
@@ -41,7 +40,6 @@ MOST, QUIET, SMALL, ENOUGH = 300, 2, 2e-6, 1e-10
 # Of two rounds the second finds what the first has left: if that is more than this share of all,
 # there is no convergence.
 LEFT = 1e-3
-_TINY = 1e-300
 
 
 def is_large(leaves: Sequence[LeafFactor], nodes: Sequence[Node]) -> bool:
@@ -80,7 +78,7 @@ def iterated_traces(
     leaves: Sequence[LeafFactor],
     index: Sequence[Ints],
     far_nodes: Sequence[Node],
-    near: NDArray[np.bool_],
+    near: Flags,
     shared: int = 0,
     sides: int = 1,
 ) -> SolvedTraces | None:
@@ -125,7 +123,7 @@ def _descended(
     for count in range(1, MOST + 1):
         beyond = split.normal(way)
         # Of what is solved to rounding nothing is left to divide by.
-        length = product / np.maximum(np.sum(way * beyond, axis=0), _TINY)
+        length = product / np.maximum(np.sum(way * beyond, axis=0), TINY)
         found += length * way
         left -= length * beyond
         change, size = (np.abs(x[:, wanted]).max(axis=0) for x in (length * way, found))
@@ -134,7 +132,7 @@ def _descended(
             return found, count
         better = split.both(left)
         before, product = product, np.sum(left * better, axis=0)
-        way = better + product / np.maximum(before, _TINY) * way
+        way = better + product / np.maximum(before, TINY) * way
     return None
 
 
@@ -160,7 +158,7 @@ class _Split:
         leaves: Sequence[LeafFactor],
         index: Sequence[Ints],
         far_nodes: Sequence[Node],
-        near: NDArray[np.bool_],
+        near: Flags,
         rows: TriangleRows,
     ) -> _Split | None:
         """Return it for leaves; None where a matrix is not positive definite to rounding."""
@@ -192,7 +190,7 @@ class _Split:
 
 
 def _far_leaves(
-    leaves: Sequence[LeafFactor], index: Sequence[Ints], near: NDArray[np.bool_]
+    leaves: Sequence[LeafFactor], index: Sequence[Ints], near: Flags
 ) -> tuple[list[LeafFactor], list[Ints]]:
     """Return leaves without their near moments, and the numbers of those that are left."""
     numbers = np.cumsum(~near) - 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.arrays import Flags, Ints
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.rows.faces import Faces, others
 
 # A moment stays near its face if its degrees, times how thick patches are there beside the length
@@ -15,9 +15,7 @@ from sharpfront.rows.faces import Faces, others
 NEAR = 2.5
 
 
-def near_moments(
-    faces: Faces, counts: Ints, sizes: Ints, plain: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def near_moments(faces: Faces, counts: Ints, sizes: Ints, plain: Flags) -> Flags:
     """Tell which moments of traces stay near their face, those of one face after another, (n,).
 
     Parameters
