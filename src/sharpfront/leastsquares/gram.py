@@ -149,8 +149,10 @@ def gram_traces(
     if places is None:
         return None
     rows = TriangleRows(leaves, index, moments)
-    found = substituted(places, rows.normal(rows.rhs))
-    better = refined(found, lambda found: substituted(places, rows.normal(rows.residuals(found))))
+    found = back_substituted(places, rows.normal(rows.rhs))
+    better = refined(
+        found, lambda found: back_substituted(places, rows.normal(rows.residuals(found)))
+    )
     if better is None:
         return None
     found, taken = better
@@ -306,7 +308,7 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def substituted(places: Sequence[MergePlace], rhs: FloatArray) -> FloatArray:
+def back_substituted(places: Sequence[MergePlace], rhs: FloatArray) -> FloatArray:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         rhs[p.start : p.stop] = p.step.solved(rhs[p.start : p.stop], trans=0)

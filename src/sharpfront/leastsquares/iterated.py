@@ -19,9 +19,9 @@ from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.leastsquares.gram import (
     MergePlace,
     TriangleRows,
+    back_substituted,
     extremes_of,
     factored,
-    substituted,
 )
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces
@@ -30,7 +30,7 @@ from sharpfront.leastsquares.reflectors import packed_triangle, reflected, unpac
 
 # Merges that take so many operations altogether, half a minute, may be left to the iteration: it
 # finds ten digits where elimination finds thirteen.
-WORTH = 1e12
+ITERATED_FROM = 1e12
 # In all steps a number of leaves or merges takes as long to read as so many operations of merges.
 # On 512 graded patches that all differ steps took 46 s where merges take 18, on equal ones 10.
 READ = 1.7e4
@@ -44,7 +44,7 @@ LEFT = 1e-3
 
 def is_large(leaves: Sequence[LeafFactor], nodes: Sequence[Node]) -> bool:
     """Tell whether merges take so long that an iteration may be shorter."""
-    return _merging([sum(leaf.sizes) for leaf in leaves], nodes)[0] > WORTH
+    return _merging([sum(leaf.sizes) for leaf in leaves], nodes)[0] > ITERATED_FROM
 
 
 def pays(
@@ -94,13 +94,13 @@ def iterated_traces(
     columns = rows.rhs[0].shape[1]
     # Of probes a few digits are asked for.
     wanted = np.r_[:sides, columns - shared : columns]
-    first = _descended(split, rows.normal(rows.rhs), wanted)
+    first = _conjugate_gradients(split, rows.normal(rows.rhs), wanted)
     if first is None:
         return None
     found, before = first
     size = np.abs(found[:, wanted]).max(axis=0)
     left = rows.normal(rows.residuals(found))[:, wanted]
-    second = _descended(split, left, np.arange(len(wanted)), ENOUGH * size)
+    second = _conjugate_gradients(split, left, np.arange(len(wanted)), ENOUGH * size)
     if second is None or np.any(np.abs(second[0]).max(axis=0) > LEFT * size):
         return None
     found[:, wanted] += second[0]
@@ -108,7 +108,7 @@ def iterated_traces(
     return SolvedTraces(found, left_over, extremes, 1, before + second[1])
 
 
-def _descended(
+def _conjugate_gradients(
     split: _Split, rhs: FloatArray, wanted: Ints, enough: FloatArray | float = 0.0
 ) -> tuple[FloatArray, int] | None:
     """Return moments by conjugate gradients, (moments, k), and in how many steps.
@@ -178,7 +178,7 @@ class _Split:
     def far(self, rhs: FloatArray) -> FloatArray:
         """Return what far moments alone make of right-hand sides."""
         out = np.zeros_like(rhs)
-        out[self.numbers] = substituted(self.places, rhs[self.numbers])
+        out[self.numbers] = back_substituted(self.places, rhs[self.numbers])
         return out
 
     def both(self, rhs: FloatArray) -> FloatArray:
