@@ -45,8 +45,10 @@ CASES = [
     ("equal patches in space", 5, 10),
     ("equal patches in space", 8, 10),
     ("equal patches in space", 11, 10),
+    ("equal patches in space", 17, 10),
     ("graded in space", 5, 10),
     ("graded in space", 8, 10),
+    ("graded in space", 11, 10),
 ]
 
 
@@ -103,6 +105,8 @@ def measure(kind: str, count: int, functions: int) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     unknowns = len(weights)
     merges = "QR" if found.refinements is None else f"Gram, {found.refinements} refined"
+    if found.iterations:
+        merges = f"iterated, {found.iterations} steps"
     print(
         f"| {kind} | {functions} | {unknowns} | {merges} | "
         f"{error.max():.1e} | {memory:.2f} | {1e6 * spent / unknowns:.1f} | {spent:.2f} | "

@@ -16,17 +16,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dtpsv
+from scipy.linalg.blas import dtpmv, dtpsv
 from scipy.linalg.lapack import dtrttp
 
 from sharpfront.arrays import FloatArray, Ints
-from sharpfront.leastsquares.leaf_rows import remainder
+from sharpfront.leastsquares.leaf_rows import Remainder, remainder
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces, united
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.reflectors import unpacked
 from sharpfront.leastsquares.threads import cores, mapped
 from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
+
+# Up to so many columns a triangle is not spread out to be multiplied.
+FEW_COLUMNS = 8
 
 
 class Merge(NamedTuple):
@@ -121,7 +124,7 @@ class _Eliminated:
 
 
 @dataclass(frozen=True, eq=False)
-class _MergePlace:
+class MergePlace:
     """A merge at its place: the moments it eliminates and those it couples them to."""
 
     start: int
@@ -142,25 +145,27 @@ def gram_traces(
 
     Takes what `merges.orthogonal_traces` does.
     """
-    places = _factored(leaves, index, nodes)
+    places = factored(leaves, index, nodes)
     if places is None:
         return None
-    rows = _Rows(leaves, index, moments)
-    found = _substituted(places, rows.normal(rows.rhs))
-    better = refined(found, lambda found: _substituted(places, rows.normal(rows.residuals(found))))
+    rows = TriangleRows(leaves, index, moments)
+    found = back_substituted(places, rows.normal(rows.rhs))
+    better = refined(
+        found, lambda found: back_substituted(places, rows.normal(rows.residuals(found)))
+    )
     if better is None:
         return None
     found, taken = better
-    left = [
-        remainder(part.transpose(0, 2, 1).reshape(-1, part.shape[1]), shared, sides)
-        for part in rows.residuals(found)
-    ]
+    return SolvedTraces(found, rows.left(found, shared, sides), extremes_of(places), taken)
+
+
+def extremes_of(places: Sequence[MergePlace]) -> list[tuple[float, float]]:
+    """Return the smallest and largest diagonal entry of each factor."""
     diagonals = {id(p.step): p.step.diagonal for p in places}
-    extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
-    return SolvedTraces(found, left, extremes, taken)
+    return [(float(d.min()), float(d.max())) for d in diagonals.values()]
 
 
-class _Rows:
+class TriangleRows:
     """The leaves' triangles as rows over all moments, those that are equal together."""
 
     def __init__(self, leaves: Sequence[LeafFactor], index: Sequence[Ints], moments: int) -> None:
@@ -169,6 +174,7 @@ class _Rows:
         for i, leaf in enumerate(leaves):
             groups.setdefault(id(leaf.packed), []).append(i)
         self.packed = [leaves[own[0]].packed for own in groups.values()]
+        self.sizes = [leaves[own[0]].sizes for own in groups.values()]
         self.index = [np.stack([index[i] for i in own], axis=1) for own in groups.values()]
         self._places = np.concatenate([i.ravel() for i in self.index])
         # (moments of a leaf, right-hand sides, leaves)
@@ -176,18 +182,26 @@ class _Rows:
 
     def residuals(self, values: FloatArray) -> list[FloatArray]:
         """Return what traces leave of the rows."""
-        out = []
-        for packed, index, rhs in zip(self.packed, self.index, self.rhs, strict=True):
-            here = values[index].transpose(0, 2, 1)
-            out.append(rhs - np.tensordot(unpacked(packed), here, axes=1))
-        return out
+        return [rhs - own for rhs, own in zip(self.rhs, self.times(values), strict=True)]
+
+    def times(self, values: FloatArray) -> list[FloatArray]:
+        """Return the rows times traces (moments, k), (moments of a leaf, k, leaves) each."""
+        return [
+            _times(packed, values[index].transpose(0, 2, 1), turned=False)
+            for packed, index in zip(self.packed, self.index, strict=True)
+        ]
+
+    def left(self, values: FloatArray, shared: int, sides: int) -> list[Remainder]:
+        """Return the same as what is left of right-hand sides; see `remainders.remainder`."""
+        return [
+            remainder(part.transpose(0, 2, 1).reshape(-1, part.shape[1]), shared, sides)
+            for part in self.residuals(values)
+        ]
 
     def normal(self, rows: Sequence[FloatArray]) -> FloatArray:
         """Return the sum of R^T times rows over the leaves, (moments, k)."""
         each = [
-            np.tensordot(unpacked(packed).T, own, axes=1)
-            .transpose(0, 2, 1)
-            .reshape(-1, own.shape[1])
+            _times(packed, own, turned=True).transpose(0, 2, 1).reshape(-1, own.shape[1])
             for packed, own in zip(self.packed, rows, strict=True)
         ]
         # Every moment belongs to two leaves, which may be alike.
@@ -196,9 +210,19 @@ class _Rows:
         return np.stack(sums, axis=1)
 
 
-def _factored(
+def _times(packed: FloatArray, columns: FloatArray, *, turned: bool) -> FloatArray:
+    """Return a triangle without its zeros, or what it is turned, times columns (n, ...)."""
+    n, flat = len(columns), columns.reshape(len(columns), -1)
+    if flat.shape[1] > FEW_COLUMNS:
+        triangle = unpacked(packed)
+        return np.tensordot(triangle.T if turned else triangle, columns, axes=1)
+    each = [dtpmv(n, packed, column, trans=int(turned)) for column in flat.T]
+    return np.stack(each, axis=1).reshape(columns.shape)
+
+
+def factored(
     leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
-) -> list[_MergePlace] | None:
+) -> list[MergePlace] | None:
     """Return all merges; None where a Gram matrix is not positive definite to rounding."""
     kinds = Kinds.among([id(leaf.packed) for leaf in leaves], index, nodes)
     fronts = {number: _GramFront(users=users) for number, users in kinds.users.items()}
@@ -223,7 +247,7 @@ def _factored(
         if node.shared:
             start = int(kinds.opens[node.first][0])
             stop = start + node.shared
-            places.append(_MergePlace(start, stop, opens, steps[number]))
+            places.append(MergePlace(start, stop, opens, steps[number]))
     return places
 
 
@@ -284,7 +308,7 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def _substituted(places: Sequence[_MergePlace], rhs: FloatArray) -> FloatArray:
+def back_substituted(places: Sequence[MergePlace], rhs: FloatArray) -> FloatArray:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         rhs[p.start : p.stop] = p.step.solved(rhs[p.start : p.stop], trans=0)

@@ -39,6 +39,7 @@ class SolvedTraces:
     # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
+    iterations: int = 0  # steps of the iteration; none where all traces were eliminated
 
 
 def united(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:

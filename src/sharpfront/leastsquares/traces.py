@@ -20,7 +20,7 @@ from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaf_rows import LeafRows, together
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.threads import overlapped
-from sharpfront.leastsquares.tree import AT_ONCE, TreeElimination, TreeSolution
+from sharpfront.leastsquares.tree import AT_ONCE, Near, TreeElimination, TreeSolution
 
 # Traces with fewer moments than this are left to the processor. With a limit of 4000 whole solves
 # with an H200 took 0.26 to 0.55 of the time they take without it; half of it made that 0.93 to 1.05
@@ -57,6 +57,8 @@ class TraceSystem:
     # Yields the rows of all leaves made on a device, for a device, the order of elimination and a
     # weight of the rows that come reduced; None where that cannot be.
     stacks: Callable[..., Iterator[Stack]] | None = None
+    # Tells which moments of traces, those of one after another, stay near their trace.
+    near: Near | None = None
     # Returns systems with the same matrices and other right-hand sides, this one among them; they
     # are solved together, once one of them is asked for.
     siblings: Callable[[], Sequence[TraceSystem]] | None = None
@@ -151,7 +153,8 @@ class Tree:
         if system.siblings is not None:
             self._solve_together(system.siblings(), elimination)
             return self._ready[mark]
-        return elimination.solve(self._leaves(system, elimination), system.rows)
+        leaves = self._leaves(system, elimination)
+        return elimination.solve(leaves, system.rows, near=system.near)
 
     def _solve_together(self, systems: Sequence[TraceSystem], elimination: TreeElimination) -> None:
         """Eliminate once for all right-hand sides of systems with the same matrices."""
@@ -161,7 +164,7 @@ class Tree:
 
         keys = [*zip(*(s.keys for s in systems), strict=True)]
         joint = replace(systems[0], keyed=lambda: keys, rows=rows, siblings=None)
-        found = elimination.solve_sides(self._leaves(joint, elimination), rows)
+        found = elimination.solve_sides(self._leaves(joint, elimination), rows, near=joint.near)
         # Those of a solution, of a richer one and of that in another norm are asked for in turn.
         for mark in [*self._ready][: -2 * len(systems)]:
             del self._ready[mark]

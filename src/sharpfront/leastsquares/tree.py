@@ -12,14 +12,15 @@ eliminated, deepest node first; so those that two children share come first in b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, Ints
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.leastsquares.dissection import MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
+from sharpfront.leastsquares.iterated import is_large, iterated_traces, pays
 from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
@@ -35,6 +36,7 @@ MANY, FEW = 5000, 1500
 AT_ONCE = 32
 
 Assembled = Callable[[Sequence[int]], list[LeafRows]]
+Near = Callable[[], Flags]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class TreeSolution:
     condition: float
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
     strengths: FloatArray = field(default_factory=lambda: np.zeros(0))  # of shared functions
+    iterations: int = 0  # steps of the iteration; none where all traces were eliminated
 
     @classmethod
     def of(
@@ -80,7 +83,7 @@ class TreeElimination:
     """
 
     def __init__(self, tree: MergeTree, pairs: Ints, sizes: Ints) -> None:
-        self.tree, self.sizes = tree, sizes
+        self.tree, self.pairs, self.sizes = tree, pairs, sizes
         node = last_merge(tree, pairs) if len(pairs) else sequence([])
         depth = tree.depths[node] if len(pairs) else node
         # Deepest node first; ties by the node and then by the trace's number.
@@ -112,9 +115,10 @@ class TreeElimination:
         rows: Assembled | None = None,
         *,
         gram: bool | None = None,
+        near: Near | None = None,
     ) -> TreeSolution:
         """Return the solution for the only side, or the first, that is solved for."""
-        return self.solve_sides(leaves, rows, gram=gram)[0]
+        return self.solve_sides(leaves, rows, gram=gram, near=near)[0]
 
     def solve_sides(
         self,
@@ -122,6 +126,7 @@ class TreeElimination:
         rows: Assembled | None = None,
         *,
         gram: bool | None = None,
+        near: Near | None = None,
     ) -> list[TreeSolution]:
         """Merge up and substitute down; returns the solution for each side that is solved for.
 
@@ -133,6 +138,9 @@ class TreeElimination:
             Returns the rows of leaves with given numbers, where leaves did not keep their answers.
         gram
             Whether to merge by Gram matrices, where these will do; by default if it pays.
+        near
+            Tells which moments, those of one trace after another, stay near it: with them large
+            systems are solved by iteration.
         """
         index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
         found: SolvedTraces | None = None
@@ -140,13 +148,37 @@ class TreeElimination:
         different = len({id(leaf.packed) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW
         if self.moments and (self.moments > many if gram is None else gram):
-            found = gram_traces(leaves, index, self.nodes, self.moments, shared, sides)
+            found = self._iterated(leaves, index, near, shared, sides)
+            if found is None:
+                found = gram_traces(leaves, index, self.nodes, self.moments, shared, sides)
         if found is None:
             found = orthogonal_traces(leaves, index, self.nodes, self.moments, shared, sides)
         columns = self._columns(leaves, [found.moments[own] for own in index], rows)
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
         left = joined([*found.left, *(leaf.left for leaf in leaves)])
-        return TreeSolution.of(columns, left, extremes, found.refinements)
+        out = TreeSolution.of(columns, left, extremes, found.refinements)
+        return [replace(own, iterations=found.iterations) for own in out]
+
+    def _iterated(
+        self,
+        leaves: Sequence[LeafFactor],
+        index: Sequence[Ints],
+        near: Near | None,
+        shared: int,
+        sides: int,
+    ) -> SolvedTraces | None:
+        """Return traces by iteration, where that is shorter and converges."""
+        if near is None or not is_large(leaves, self.nodes):
+            return None
+        local, traces = near(), range(len(self.sizes))
+        far = np.diff(np.cumsum(np.r_[0, ~local])[np.r_[0, np.cumsum(self.sizes)]])
+        nodes = TreeElimination(self.tree, self.pairs, far).nodes
+        counts = [int(far[list(leaf.traces)].sum()) for leaf in leaves]
+        if not pays(leaves, self.nodes, counts, nodes):
+            return None
+        ordered = np.empty_like(local)
+        ordered[self.moments_of(traces, self.sizes.tolist())] = local
+        return iterated_traces(leaves, index, nodes, ordered, shared, sides)
 
     def _columns(
         self, leaves: Sequence[LeafFactor], traces: Sequence[FloatArray], rows: Assembled | None

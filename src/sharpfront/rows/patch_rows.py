@@ -37,6 +37,7 @@ from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import Interfaces
 from sharpfront.rows.measure import Measure
+from sharpfront.rows.reach import near_moments
 from sharpfront.rows.sides import nearest_patch
 from sharpfront.rows.ties import TraceTies
 from sharpfront.rows.values import form_at
@@ -162,6 +163,12 @@ class PatchRows:
     def trace_sizes(self, faces: Faces) -> Ints:
         """Return the numbers of moments of faces' traces."""
         return self._ties.trace_sizes(faces)
+
+    def near_moments(self, faces: Faces) -> Flags:
+        """Tell which moments of faces' traces stay near their face, (n,)."""
+        ties = self._ties
+        counts, sizes = ties.counts_along(faces), ties.trace_sizes(faces)
+        return near_moments(faces, counts, sizes, ties.plain(faces))
 
     def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""

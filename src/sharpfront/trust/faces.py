@@ -30,14 +30,14 @@ from sharpfront.trust.boundary import Watched, closed_in
 # Triangles that are looked at are no longer than this share of the domain.
 SPACING = 1.0 / 24.0
 # Edges of them at most along which one function is followed to its zero, and halvings of each.
-EDGES, HALVINGS = 400, 40
+EDGES, EDGE_HALVINGS = 400, 40
 # Triangles at most in which crossings are looked for; sixty halvings divide their sides by 2^30.
 CROSSED, CROSSING_HALVINGS = 512, 60
 # Points closer than this share of a surface to the line where it is cut are left out.
 MARGIN = 1e-6
 # Triangles that are halved towards a place where a function is largest, those in which it is more
 # than in all others: enough for a ridge that is twenty times as long as it is wide.
-TURNING = 64
+TURN_TRIANGLES = 64
 
 Values = Callable[[FloatArray], FloatArray]
 
@@ -129,7 +129,7 @@ class _Meshed:
         sides = closed_in(
             lambda x: signs(self._moved(x, np.resize(normals, x.shape)).points)[:, k],
             *(start[which], end[which]),
-            HALVINGS,
+            EDGE_HALVINGS,
         )
         both, normals = np.concatenate(sides), np.concatenate([normals, normals])
         return self._moved(both, normals)
@@ -155,7 +155,7 @@ class _Meshed:
         near = _only(self.mesh, self.surface.kept(self.mesh.middles)[0])
         for _ in range(CROSSING_HALVINGS):
             most = (sign * values(near.corners)[..., 0]).max(axis=1)
-            near = halves(_only(near, np.argsort(-most, kind="stable")[:TURNING]))
+            near = halves(_only(near, np.argsort(-most, kind="stable")[:TURN_TRIANGLES]))
         return near.middles
 
     def _moved(self, points: FloatArray, normals: FloatArray) -> BoundaryPoints:

@@ -26,7 +26,7 @@ from sharpfront.trust.boundary import Watched, closed_in
 # them that lead to a zero.
 ALONG, STRAIGHT, PANEL_HALVINGS = 64, 8, 50
 # Points at a time between which a function's turn is looked for, down to a share of a panel.
-TURNS, SAME = 17, 1e-12
+TURN_POINTS, TURN_CLOSE = 17, 1e-12
 # Panels are looked at up to here: formulas need not be defined at corners.
 BEFORE_END = 1.0 - 1e-12
 
@@ -113,12 +113,12 @@ class Rim:
     def _top(self, function: Expression, sign: float, panels: Ints, t: FloatArray) -> FloatArray:
         """Return where a function is largest about parameters of panels, (m,)."""
         reach, every = 2.0 / (ALONG - 1.0), np.arange(len(t))
-        shares = np.linspace(-1.0, 1.0, TURNS)[:, None]
-        while reach > SAME:
+        shares = np.linspace(-1.0, 1.0, TURN_POINTS)[:, None]
+        while reach > TURN_CLOSE:
             near = np.clip(t + reach * shares, -1.0, 1.0)
             found = self._values([function], np.resize(panels, near.size), near.ravel())
             t = near[np.argmax(sign * found.reshape(near.shape), axis=0), every]
-            reach *= 2.0 / (TURNS - 1.0)
+            reach *= 2.0 / (TURN_POINTS - 1.0)
         return t
 
     def _signs(self, functions: Sequence[Expression], panels: Ints, t: FloatArray) -> FloatArray:

@@ -66,6 +66,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         rows.measure.constant,
         rows.measure.shared,
         partial(rows.stacks, patches, faces, sides) if plain and not links else None,
+        None if links else partial(rows.near_moments, faces),
         partial(_siblings, rows, tiling, patches) if rows.siblings else None,
     )
 
