@@ -13,7 +13,7 @@ from sharpfront.place.strips.layers import decay_rates
 from sharpfront.place.strips.ribbons import DEPTHS, FACTOR, ON_PANEL
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.place.tiling.frames import Ring, fit
+from sharpfront.place.tiling.frames import PolygonRing, fit
 from sharpfront.place.tiling.tiling import framed_tiling, rings_of
 from sharpfront.problem import Problem
 
@@ -39,7 +39,7 @@ def framed(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
     return (framed_tiling(tiling.domain, frames) if fit(frames) else None) or tiling
 
 
-def _room(rings: Sequence[Ring], most: float) -> float:
+def _room(rings: Sequence[PolygonRing], most: float) -> float:
     """Return how deep frames along the sides of rings may be, zero if there is no room for any."""
     found = 0.0
     for depth in most * FACTOR ** np.arange(DEPTHS)[::-1]:

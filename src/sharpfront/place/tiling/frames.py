@@ -30,7 +30,7 @@ HARDLY = 60.0
 
 
 @dataclass(frozen=True, eq=False)
-class Ring:
+class PolygonRing:
     """A closed line of straight sides with the domain on its left.
 
     Parameters
@@ -77,14 +77,14 @@ class Ring:
         """Return the frame whose parts are so deep along each side, (n,)."""
         ways, corners, turns = self.tangents, np.array(self.corners), self.turns.tolist()
         joints = [
-            _Joint.of(corners[i], (ways[i - 1], ways[i]), turn, (depths[i - 1], depths[i]))
+            _FrameJoint.of(corners[i], (ways[i - 1], ways[i]), turn, (depths[i - 1], depths[i]))
             for i, turn in enumerate(turns)
         ]
         return Frame(self, tuple(joints))
 
 
 @dataclass(frozen=True)
-class _Joint:
+class _FrameJoint:
     """Where the frames of two sides meet.
 
     Parameters
@@ -108,7 +108,7 @@ class _Joint:
         ways: tuple[FloatArray, FloatArray],
         turn: float,
         depths: Sequence[float],
-    ) -> _Joint:
+    ) -> _FrameJoint:
         """Return the joint at a corner between sides in two directions, with frames so deep."""
         angle = math.radians(turn)
         first, second = ways
@@ -143,8 +143,8 @@ def _corner(point: FloatArray) -> Corner:
 class Frame:
     """Quadrilaterals along the sides of a ring."""
 
-    ring: Ring
-    joints: tuple[_Joint, ...]
+    ring: PolygonRing
+    joints: tuple[_FrameJoint, ...]
 
     @property
     def tips(self) -> list[Corner]:

@@ -32,7 +32,7 @@ from sharpfront.place.tiling.blocks import (
 )
 from sharpfront.place.tiling.charts import Edge, quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling, frame_of
-from sharpfront.place.tiling.frames import Frame, Ring
+from sharpfront.place.tiling.frames import Frame, PolygonRing
 from sharpfront.place.tiling.slants import Torn, arranged, everywhere
 from sharpfront.place.tiling.solids import Wall, lattice_of
 from sharpfront.rows.neighbours import faces_of
@@ -129,7 +129,7 @@ def _blocks(
     return blocks
 
 
-def rings_of(domain: Domain) -> list[Ring]:
+def rings_of(domain: Domain) -> list[PolygonRing]:
     """Return the rings of a domain with straight sides; none where some touch, or are curved."""
     curves = [(part, c) for part, own in pieces_of(domain).items() for c in own]
     straight = [(part, c, ends_of(c)) for part, c in curves if isinstance(c, Curve)]
@@ -149,7 +149,7 @@ def rings_of(domain: Domain) -> list[Ring]:
             parts.append(part)
         if corners.pop() != corners[0]:
             return []
-        out.append(Ring(tuple(corners), tuple(parts)))
+        out.append(PolygonRing(tuple(corners), tuple(parts)))
     return out
 
 
