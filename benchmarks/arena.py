@@ -18,9 +18,8 @@ from typing import Any
 import sharpfront as sf
 from sharpfront.catalog import listing
 from sharpfront.cli.results import as_json
-from sharpfront.rivals.apart import Run
 from sharpfront.rivals.comparison import POWERS, Comparison
-from sharpfront.rivals.racing import Lane, Mark
+from sharpfront.rivals.racing import Lane, Mark, Run
 from sharpfront.rivals.table import RIVALS
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/house.py            # both tables
     python benchmarks/house.py --lines    # lines of code of every room
+    python benchmarks/house.py --names    # names that two modules of one room define
 
 Lines of code are lines with something other than blanks, comments and docstrings. Functions are
 those of the package that a profiler sees at the second solve of a layer on the line, a layer in the
@@ -63,6 +64,31 @@ def lines_of_rooms() -> dict[str, tuple[int, int]]:
     return {room: (found[room], code[room]) for room, _ in code.most_common()}
 
 
+def names_defined(text: str) -> set[str]:
+    """Return the classes, functions and constants at the top of a module."""
+    found = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return {name for name in found if not name.startswith("__")}
+
+
+def defined_twice() -> dict[str, dict[str, list[str]]]:
+    """Return by room the names that two of its modules or more define, with these modules."""
+    rooms: dict[str, dict[str, list[str]]] = {}
+    for module in sorted(PACKAGE.rglob("*.py")):
+        room, *rest = module.relative_to(PACKAGE).with_suffix("").parts
+        for name in names_defined(module.read_text(encoding="utf-8")) if rest else ():
+            rooms.setdefault(room, {}).setdefault(name, []).append("/".join(rest))
+    return {
+        room: {name: own for name, own in sorted(names.items()) if len(own) > 1}
+        for room, names in rooms.items()
+    }
+
+
 def layer() -> sf.Problem:
     return sf.Problem(
         sf.Interval(0, 1),
@@ -109,14 +135,20 @@ def called(problem: sf.Problem) -> set[tuple[str, int, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lines", action="store_true", help="lines of code only")
-    only_lines = parser.parse_args().lines
+    parser.add_argument("--names", action="store_true", help="names of two modules only")
+    asked = parser.parse_args()
+    if asked.names:
+        for room, names in defined_twice().items():
+            for name, modules in names.items():
+                print(f"{room}: {name} in {', '.join(modules)}")
+        return
     rooms = lines_of_rooms()
     for room, (every, code) in rooms.items():
         print(f"{room:14} {every:7} {code:7}")
     print(
         f"{'in all':14} {sum(a for a, _ in rooms.values()):7} {sum(c for _, c in rooms.values()):7}"
     )
-    if only_lines:
+    if asked.lines:
         return
     found = {f.__name__: called(f()) for f in (layer, plane, bratu, burgers)}
     print({name: len(own) for name, own in found.items()})

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 # Arrays of any library that follows the standard; there is no common static type yet.
 Array = Any
 FloatArray = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 # Rounding of a double; asking NumPy takes longer than many an operation.
 EPS = float(np.finfo(float).eps)
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.catalog import Feature, cloud, graded_axis, tensor_points
+from sharpfront.catalog import Feature, cloud
+from sharpfront.catalog.measure import graded_axis, tensor_points
 
 FACES = (("left", "right"), ("bottom", "top"), ("back", "front"))
 # A bump between the nodes of the survey leaves no trace: none is narrower than one of its cells.

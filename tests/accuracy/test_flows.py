@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev
-from scipy.integrate import solve_bvp
-from scipy.interpolate import CubicSpline
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
@@ -16,6 +15,8 @@ from sharpfront.errors import OutcomeKind, ProblemError
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from suites import flows
+
+integrate, interpolate = Lazy("scipy.integrate"), Lazy("scipy.interpolate")
 
 GRID = np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41))
 
@@ -39,7 +40,7 @@ def coupled(e1, e2):
 
 def by_collocation(e1, e2, tol):
     """Return `solve_bvp`'s solution on the left half, by symmetry."""
-    found = solve_bvp(
+    found = integrate.solve_bvp(
         lambda x, y: np.vstack(
             [y[1], (y[0] + y[0] * y[2] ** 2 - 1) / e1, y[3], (y[2] + y[0] * y[2] - 1) / e2]
         ),
@@ -163,7 +164,7 @@ def test_the_heated_cavity_gives_off_as_much_heat_as_published():
 def test_the_doubtful_entry_lies_on_no_smooth_curve_through_its_neighbours():
     whole = flows.GHIA[400]
     rest = whole.without(flows.DOUBTFUL)
-    smooth = CubicSpline(np.r_[0, rest.x, 1], np.r_[0, rest.v, 0])
+    smooth = interpolate.CubicSpline(np.r_[0, rest.x, 1], np.r_[0, rest.v, 0])
     assert len(rest.x) == len(whole.x) - 1
     entry = whole.v[whole.x == flows.DOUBTFUL][0]
     assert abs(smooth(flows.DOUBTFUL) - entry) > 0.1

@@ -3,11 +3,13 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy.integrate import solve_bvp
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.catalog import Feature, formulas, graded_points, max_error
+
+integrate = Lazy("scipy.integrate")
 
 TOL = 1e-8
 # Newton steps on kernels, and linear solves on cells, that each problem may take.
@@ -147,7 +149,7 @@ def test_agrees_with_collocation_where_no_formula_is_known(statement, value, tol
     x = np.unique(np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]))
     start = np.vstack([solution(x) + 1e-3 * np.sin(9 * x), solution.d("x")(x)])
     reference, coarser = (
-        solve_bvp(fun, bc, x, start, tol=t, max_nodes=20_000) for t in (tol, 10 * tol)
+        integrate.solve_bvp(fun, bc, x, start, tol=t, max_nodes=20_000) for t in (tol, 10 * tol)
     )
     assert reference.success
     features = [Feature(float(p), 1e-4) for p in (0.0, 0.37, 1.0)]

@@ -11,9 +11,9 @@ from sharpfront.catalog import (
     KURAMOTO_SIVASHINSKY,
     listing,
     measure,
-    moment_rule,
     named,
 )
+from sharpfront.catalog.measure import moment_rule
 
 # Bounds on the relative L2 distance to half the steps and three quarters of the modes, at some
 # moments. It is some sixteen times the reference's own error, the method being of fourth order;

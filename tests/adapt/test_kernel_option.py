@@ -5,7 +5,8 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError, SharpfrontError
-from sharpfront.kernels import KERNELS, Gaussian
+from sharpfront.kernels import Gaussian
+from sharpfront.kernels.profiles import KERNELS
 
 
 def wave(k):

@@ -415,3 +415,22 @@ def test_layers_beside_a_narrow_window_are_found(seed):
     exact = piecewise_constant(x, eps, [0.0, low, high, 1.0], [outside, 1.0, outside])
     assert solution.converged
     assert np.abs(solution(x) - exact).max() < 1e-6
+
+
+def test_a_resonance_that_the_source_leaves_alone_is_told():
+    """An odd source does not excite an even mode: a solution exists, and any share of the mode
+    may be added. Cells, whose own error keeps the eigenvalue from zero, did not see it."""
+
+    def bent(u, x):
+        return ((1 + x**2) * u.dx).dx
+
+    interval, ends = sf.Interval(-4, 4), {"boundary": lambda u, x: u}
+    modes = sf.Problem(interval, lambda u, lam, x: bent(u, x) + lam * u, **ends)
+    (lam,) = sf.eigs(modes, k=1, near=27.92, tol=1e-12).values
+
+    def solved(rate):
+        odd = sf.Problem(interval, lambda u, x: bent(u, x) + rate * u - x - np.sin(x), **ends)
+        return sf.solve(odd)
+
+    assert solved(lam).outcome.kind == "near-singular"
+    assert solved(lam + 0.3).converged

@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 
-from sharpfront.catalog import (
-    OUTFLOW,
-    Feature,
-    cloud,
-    front_points,
-    graded_axis,
-    listing,
-    max_error,
-    tensor_points,
-)
+from sharpfront.catalog import OUTFLOW, Feature, cloud, listing, max_error
+from sharpfront.catalog.measure import front_points, graded_axis, tensor_points
 from sharpfront.geometry import Box
 
 SPATIAL = [e for e in listing().values() if e.dimension in ("2", "3", "5") and e.has_points]

@@ -15,10 +15,9 @@ from sharpfront.catalog import (
     Feature,
     listing,
     measure,
-    moment_rule,
-    steepest,
     time_rule,
 )
+from sharpfront.catalog.measure import moment_rule, steepest
 
 CASES = [(e, v) for e in listing().values() if e.dimension == "1 + t" for v in e.values]
 

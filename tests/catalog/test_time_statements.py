@@ -6,15 +6,8 @@ import pytest
 import time_statements as statements
 from tests.catalog.time_statements import differences, exact_values, points_of, residual
 
-from sharpfront.catalog import (
-    BURGERS,
-    HEAT_HAT,
-    HEAT_STEP,
-    HUMP,
-    MERGING_SHOCKS,
-    listing,
-    moment_rule,
-)
+from sharpfront.catalog import BURGERS, HEAT_HAT, HEAT_STEP, HUMP, MERGING_SHOCKS, listing
+from sharpfront.catalog.measure import moment_rule
 
 TIME = [e for e in listing().values() if e.dimension == "1 + t"]
 CASES = [(e, v) for e in TIME for v in e.values if e.name in statements.EXACT]

@@ -19,7 +19,8 @@ import sharpfront
 import sharpfront.paper
 from sharpfront.adapt import Uniform
 from sharpfront.cli import app
-from sharpfront.paper import CASES, METHODS, Method, Plan, sci
+from sharpfront.paper import Plan, sci
+from sharpfront.paper.cases import CASES, METHODS, Method
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
 FIGURES = [

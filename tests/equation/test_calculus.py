@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sharpfront.equation import Vector, div, grad, laplacian
+from sharpfront.equation import div, grad, laplacian
+from sharpfront.equation.calculus import Vector
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sharpfront.equation import function, is_linear, linear_form, to_text, trace
+from sharpfront.equation import function, to_text
 from sharpfront.equation.differentiation import partial_derivative, total_derivative
 from sharpfront.equation.expression import (
     Constant,
@@ -18,8 +18,8 @@ from sharpfront.equation.expression import (
     split_names,
 )
 from sharpfront.equation.graph import coordinates_of, derivatives_in, evaluate, ordered
-from sharpfront.equation.linearise import substitute
-from sharpfront.equation.trace import Symbols
+from sharpfront.equation.linearise import is_linear, linear_form, substitute
+from sharpfront.equation.trace import Symbols, trace
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError
 

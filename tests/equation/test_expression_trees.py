@@ -5,10 +5,12 @@ import scipy.special as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sharpfront.equation import is_linear, linear_form, parse, to_text
+from sharpfront.equation import to_text
 from sharpfront.equation.differentiation import partial_derivative, total_derivative
 from sharpfront.equation.expression import as_expression
 from sharpfront.equation.graph import evaluate
+from sharpfront.equation.linearise import is_linear, linear_form
+from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols, refuse_condition
 from sharpfront.errors import EquationError
 

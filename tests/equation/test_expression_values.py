@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sharpfront.equation import linear_form
 from sharpfront.equation.graph import evaluate
+from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.values import at_points, environment, form_values
 from sharpfront.errors import EquationError

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.equation import parse, to_text, trace
+from sharpfront.equation import to_text
 from sharpfront.equation.edges import parallel_parts, places_along, switches
 from sharpfront.equation.interfaces import interface_conditions
-from sharpfront.equation.trace import Symbols
+from sharpfront.equation.text import parse
+from sharpfront.equation.trace import Symbols, trace
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError
 

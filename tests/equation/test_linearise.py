@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sharpfront.equation import div, function, grad, is_linear, laplacian, linear_form
+from sharpfront.equation import div, function, grad, laplacian
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.graph import evaluate
-from sharpfront.equation.linearise import tangent_terms
+from sharpfront.equation.linearise import is_linear, linear_form, tangent_terms
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 

@@ -5,9 +5,10 @@ import re
 import pytest
 
 import sharpfront as sf
-from sharpfront.equation import Symbols, parse
 from sharpfront.equation.parser import FUNCTIONS
 from sharpfront.equation.repair import repaired
+from sharpfront.equation.text import parse
+from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 
 LINE = sf.Interval(0, 1)

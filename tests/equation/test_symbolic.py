@@ -22,10 +22,11 @@ from test_expression_trees import (
 )
 
 import sharpfront as sf
-from sharpfront.equation import function, parse
+from sharpfront.equation import function
 from sharpfront.equation.graph import evaluate, ordered
 from sharpfront.equation.parser import UFUNCS
 from sharpfront.equation.symbolic import KNOWN, from_expression
+from sharpfront.equation.text import parse
 from sharpfront.equation.to_symbolic import to_expression
 from sharpfront.errors import EquationError, MissingExtraError
 

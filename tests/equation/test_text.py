@@ -6,12 +6,13 @@ import scipy.special as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.equation import function, is_linear, linear_form, parse, to_text
+from sharpfront.equation import function, to_text
 from sharpfront.equation.differentiation import _CHOICES, _RULES
 from sharpfront.equation.expression import Constant, Expression, Normal
 from sharpfront.equation.graph import evaluate
+from sharpfront.equation.linearise import is_linear, linear_form
 from sharpfront.equation.parser import UFUNCS, TextError
-from sharpfront.equation.text import mistakes_in, parse_condition, unknowns_in
+from sharpfront.equation.text import mistakes_in, parse, parse_condition, unknowns_in
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 

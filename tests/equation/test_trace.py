@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from sharpfront.equation import Symbols, function, grad, laplacian, trace
+from sharpfront.equation import function, grad, laplacian
 from sharpfront.equation.expression import Coordinate, Derivative
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import linear_form
-from sharpfront.equation.trace import is_coordinate_name, require_unknowns, unknowns_of
+from sharpfront.equation.trace import (
+    Symbols,
+    is_coordinate_name,
+    require_unknowns,
+    trace,
+    unknowns_of,
+)
 from sharpfront.errors import EquationError
 
 LINE = Symbols(("u",), ("x",))

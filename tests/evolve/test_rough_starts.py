@@ -174,3 +174,35 @@ def test_what_is_switched_on_at_the_start_is_on(start, after):
     assert solution.error_estimate_since - start < 1e-4
     x = np.linspace(0, 1, 101)
     assert np.abs(solution(x, start + 0.1) - erfc(x / 0.2)).max() < 1e-4
+
+
+@pytest.mark.parametrize("off", [1e-4, 1e-6])
+@pytest.mark.parametrize("tol", [1e-6, 1e-8])
+def test_a_slope_that_hardly_misses_its_condition_is_met(off, tol):
+    """Below 1e-4 it was left as it was, and no step was short enough."""
+
+    def start(x):
+        return 1 + off * np.sin(2 * x + 0.3)
+
+    solution = sf.solve(heat(start, slope, slope, 1.0, length=10.0), tol=tol)
+    assert solution.converged
+    # Nothing flows through the ends.
+    x, w = np.polynomial.legendre.leggauss(200)
+    mean = w @ solution(5 + 5 * x, 1.0) / 2
+    assert abs(mean - 1 - off * (np.cos(0.3) - np.cos(20.3)) / 20) < tol
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.7])
+@pytest.mark.parametrize("tol", [1e-3, 1e-4])
+def test_a_value_that_misses_its_condition_by_less_than_tol_spreads_in_short_steps(share, tol):
+    """Steps that time allowed stretched its layer a hundredfold: ever more elements were asked."""
+
+    def held(u, x, t):
+        return u - 1
+
+    solution = sf.solve(
+        heat(lambda x: 1 + share * tol * np.sin(2 * x + 0.3), held, held, 1.0), tol=tol
+    )
+    x = np.linspace(0, 1, 101)
+    assert solution.converged
+    assert np.abs(solution(x, 1.0) - 1).max() < tol

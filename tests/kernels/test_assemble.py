@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.arrays import to_host
-from sharpfront.equation import Symbols, laplacian, linear_form, trace
+from sharpfront.equation import laplacian
+from sharpfront.equation.linearise import linear_form
+from sharpfront.equation.trace import Symbols, trace
 from sharpfront.errors import EquationError, LinearSystemError
-from sharpfront.kernels import Gaussian, InverseMultiquadric
+from sharpfront.kernels import Gaussian
 from sharpfront.kernels.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
 from sharpfront.kernels.basis import KernelBasis, isotropic
+from sharpfront.kernels.profiles import InverseMultiquadric
 from sharpfront.leastsquares import SVD
 
 DEVICES = [strict.Device(name) for name in ("CPU_DEVICE", "device1")]

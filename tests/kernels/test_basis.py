@@ -12,7 +12,7 @@ import pytest
 
 from sharpfront.arrays import namespace, to_host
 from sharpfront.errors import BasisError
-from sharpfront.kernels import KERNELS, Gaussian, InverseMultiquadric, Kernel
+from sharpfront.kernels import Gaussian, Kernel
 from sharpfront.kernels.basis import (
     Basis,
     KernelBasis,
@@ -20,6 +20,7 @@ from sharpfront.kernels.basis import (
     isotropic,
     restore,
 )
+from sharpfront.kernels.profiles import KERNELS, InverseMultiquadric
 
 DEVICES = [strict.Device(name) for name in ("CPU_DEVICE", "device1")]
 CENTRES = {d: np.random.default_rng(d).uniform(-1, 2, size=(7, d)) for d in (1, 2, 3, 5)}

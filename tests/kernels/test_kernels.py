@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.errors import BasisError
-from sharpfront.kernels import Gaussian, InverseMultiquadric, Kernel, kernel_named, profiles
+from sharpfront.kernels import Gaussian, Kernel, kernel_named, profiles
+from sharpfront.kernels.profiles import InverseMultiquadric
 
 DIGITS = 40
 HYPOTHESIS = settings(deadline=None, max_examples=60, derandomize=True, database=None)

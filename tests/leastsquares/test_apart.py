@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sharpfront.leastsquares.apart import Apart
 from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.leaf_rows import LeafRows, Reduced, Tie
-from sharpfront.leastsquares.leaves import factor_leaves
+from sharpfront.leastsquares.leaves import Apart, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination
 
 PAIRS, SIZES = np.array([(0, 1), (1, 2), (0, 2)]), np.array([4, 6, 4])

@@ -19,15 +19,14 @@ from sharpfront.arrays import to_host
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
 from sharpfront.leastsquares import (
-    batched_factors,
     batched_leaves,
     batched_merges,
     batched_tree,
     pooled,
 )
-from sharpfront.leastsquares.batched_factors import inverse_factors
+from sharpfront.leastsquares import device as factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
-from sharpfront.leastsquares.device import VARIABLE, Card, device_named
+from sharpfront.leastsquares.device import VARIABLE, Card, device_named, inverse_factors
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of
@@ -227,8 +226,8 @@ def test_rows_in_charts(device):
 
 @DEVICES
 def test_factors_are_made_of_halves(monkeypatch, device):
-    monkeypatch.setattr(batched_factors, "MATRICES", 2)
-    monkeypatch.setattr(batched_factors, "COLUMNS", 3)
+    monkeypatch.setattr(factors, "MATRICES", 2)
+    monkeypatch.setattr(factors, "COLUMNS", 3)
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((4, 30, 11))
     grams = rows.mT @ rows

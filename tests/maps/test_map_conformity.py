@@ -5,6 +5,7 @@ A new map joins by one line in CHARTS, or IN_SPACE: an example of it. A map has 
 of one axis joins by one in AXES; it has `low`, `high`, `points`, `inverse` and `slopes`.
 """
 
+import functools
 import itertools
 import math
 
@@ -34,13 +35,24 @@ CHARTS = {
     "strip": Strip(_weights(0.8 * ARC + [0.3, -0.2]), _weights(ARC), 0.8, 0.1),
     "thin strip": Strip(_weights(0.8 * ARC + [0.3, -0.2]), _weights(ARC), 0.8, 1e-6),
 }
-BALL = sf.Ball((0.2, 0.1, -0.3), 0.7)
-(SURFACE,) = surfaces_of({"surface": BALL.smooth_pieces("surface")})
-IN_SPACE = {"shell": shell_of(squares_of(SURFACE)[5], 0.1)}
-ALL = pytest.mark.parametrize(
-    "chart", [*CHARTS.values(), *IN_SPACE.values()], ids=[*CHARTS, *IN_SPACE]
-)
-EVERY = pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
+
+
+def _shell():
+    ball = sf.Ball((0.2, 0.1, -0.3), 0.7)
+    (surface,) = surfaces_of({"surface": ball.smooth_pieces("surface")})
+    return shell_of(squares_of(surface)[5], 0.1)
+
+
+# Made when they are asked for, since surfaces take longer than curves.
+IN_SPACE = {"shell": functools.cache(_shell)}
+ALL = pytest.mark.parametrize("chart", [*CHARTS, *IN_SPACE], indirect=True)
+EVERY = pytest.mark.parametrize("chart", CHARTS, indirect=True)
+
+
+@pytest.fixture
+def chart(request):
+    name = request.param
+    return IN_SPACE[name]() if name in IN_SPACE else CHARTS[name]
 
 
 def places(chart, count=60):

@@ -10,7 +10,7 @@ from sharpfront.adapt import OnePatch
 from sharpfront.bases.even_kernels import EvenKernels
 from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
-from sharpfront.newton import NewtonAround
+from sharpfront.newton.around import NewtonAround
 from sharpfront.newton.cells import refined
 from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.damped import Rules, continued, newton
@@ -18,7 +18,7 @@ from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
+from sharpfront.newton.strategy import MOST_STEPS, Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 

@@ -8,9 +8,9 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.errors import OutcomeKind
-from sharpfront.newton import NewtonAround
+from sharpfront.newton.around import NewtonAround
 from sharpfront.newton.iterate import Constants
-from sharpfront.newton.progress import Progress
+from sharpfront.newton.strategy import Progress
 from sharpfront.solution.approximation import Approximation, split_weights
 
 L_SHAPE = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))

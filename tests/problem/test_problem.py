@@ -387,3 +387,18 @@ def test_several_jumps_are_stated_together(equals):
     )
     solution = sf.solve(problem)
     assert abs(solution(0.2) + 2.4 * 0.2) < 1e-12 and abs(solution(0.5) - 0.2) < 1e-12
+
+
+@pytest.mark.parametrize("time", [None, (0, 1)])
+def test_an_outward_normal_in_an_equation_is_refused(time):
+    """On the line it ended in a KeyError: ('normal', 'x')."""
+    options = {} if time is None else {"time": time, "initial": 0}
+
+    def equation(u, x):
+        return u.dn - 1
+
+    def moving(u, x, t):
+        return u.dt - u.dxx + u.dn
+
+    with pytest.raises(EquationError, match=r"\.dn.*boundary only"):
+        sf.Problem(sf.Interval(0, 1), moving if time else equation, left="u = 0", **options)

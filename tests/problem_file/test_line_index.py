@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.catalog import listing
-from sharpfront.problem_file.lines import Span, line_index
+from sharpfront.problem_file.mistakes import Span, line_index
 
 SOURCE = '''# a comment with = and [brackets]
 equation = "-u_xx = \\"0\\" # not a comment"   # a comment

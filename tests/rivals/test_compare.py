@@ -10,10 +10,9 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.rivals import table
-from sharpfront.rivals.apart import Run
 from sharpfront.rivals.comparison import Comparison
 from sharpfront.rivals.contract import Rival, Setting, Subject
-from sharpfront.rivals.racing import Lane, Mark, race
+from sharpfront.rivals.racing import Lane, Mark, Run, race
 
 
 def layer(nu=1e-2):

@@ -11,11 +11,9 @@ from tests.show import solutions
 import sharpfront as sf
 from sharpfront.adapt import Paper
 from sharpfront.errors import MissingExtraError, ProblemError
-from sharpfront.show.data.colours import colour_scale
-from sharpfront.show.data.kernels import Kernels, kernels_of
-from sharpfront.show.data.quantity import Quantity
+from sharpfront.show.data.kernels import Kernels, kernels_of, section
+from sharpfront.show.data.quantity import Quantity, colour_scale
 from sharpfront.show.data.raster import outline_of, raster
-from sharpfront.show.data.section import section
 from sharpfront.show.figures.plane import MOST_ELLIPSES, draw_ellipses
 from sharpfront.show.figures.surface import surface_of
 

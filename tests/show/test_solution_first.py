@@ -8,9 +8,8 @@ from tests.lazy import Lazy
 from tests.show import solutions, time_solutions
 
 import sharpfront as sf
-from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.kernels import Kernels, section
 from sharpfront.show.data.raster import raster, with_margin
-from sharpfront.show.data.section import section
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_ellipses
 from sharpfront.show.figures.scenes import map_scene

@@ -13,7 +13,7 @@ from tests.show.markup import read
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.show import solve_report
-from sharpfront.show.pages.encode import doubles, levels, singles, to_json
+from sharpfront.show.pages.drawn_data import doubles, levels, singles, to_json
 from sharpfront.show.pages.sections import sci
 
 LARGEST = 3_000_000

@@ -9,11 +9,10 @@ from tests.show.time_solutions import circle, front, occurs_in_cells, pair, plan
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError
-from sharpfront.show.data.kernels import kernels_at
+from sharpfront.show.data.kernels import kernels_at, section
+from sharpfront.show.data.placements import Moment, mixture_between
 from sharpfront.show.data.quantity import Quantity
 from sharpfront.show.data.raster import raster_in_time
-from sharpfront.show.data.section import section
-from sharpfront.show.data.snapshot import Moment, mixture_between
 from sharpfront.show.figures.tracks import node_paths, passages, tracks_of
 
 plt = Lazy("matplotlib.pyplot")

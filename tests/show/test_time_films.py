@@ -12,7 +12,7 @@ from tests.show.time_solutions import occurs_in_cells, pair, plane, shock
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError
-from sharpfront.show.data.snapshot import mixture_between
+from sharpfront.show.data.placements import mixture_between
 from sharpfront.show.figures.animation import film_times, timing_of
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.scenes import curve_scene, map_scene, time_labels

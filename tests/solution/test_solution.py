@@ -2,16 +2,15 @@
 
 import json
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError, SolutionFileError
 from sharpfront.solution.approximation import Approximation
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")

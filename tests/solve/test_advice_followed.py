@@ -72,15 +72,20 @@ def test_the_missing_condition_is_added(domain, place):
 @pytest.mark.parametrize(("side", "value"), [("left", 1.0), ("bottom", -0.4)])
 def test_one_value_leads_to_the_other_over_a_short_stretch(side, value):
     def state(given):
-        return sf.Problem(SQUARE, sf.laplacian, boundary=lambda u, x, y: u, **{side: given})
+        return sf.Problem(
+            SQUARE,
+            lambda u, v, x, y: (-sf.laplacian(u) + v, -sf.laplacian(v) + u),
+            boundary=lambda u, v, x, y: (u, v),
+            **{side: given},
+        )
 
-    jumping = sf.solve(state(lambda u, x, y: u - value), tol=1e-3)
+    jumping = sf.solve(state(lambda u, v, x, y: (u - value, v)), tol=1e-3)
     assert jumping.outcome.kind == "contradicting data"
     assert "over a short stretch" in jumping.outcome.advice
 
-    def led(u, x, y):
+    def led(u, v, x, y):
         along = y if side == "left" else x
-        return u - value * (1 - (2 * along - 1) ** 8)
+        return u - value * (1 - (2 * along - 1) ** 8), v
 
     assert sf.solve(state(led), tol=1e-3).converged
 

@@ -11,18 +11,14 @@ from sharpfront.trust.corners import contradicting_sides
 SQUARE = sf.Box((0, 1), (0, 1))
 
 
-def poisson(u, x, y):
-    return -sf.laplacian(u) - 1
-
-
 @pytest.mark.parametrize("domain", [SQUARE, SQUARE - sf.Box((0.4, 1), (0.6, 1))])
 @pytest.mark.parametrize(("part", "jump"), [("left", 1.0), ("bottom", -3e-2)])
 def test_data_that_contradict_each_other_are_named_with_their_values(domain, part, jump):
     problem = sf.Problem(
         domain,
-        poisson,
-        boundary=lambda u, x, y: u - x * y,
-        **{part: lambda u, x, y: u - x * y - jump},
+        lambda u, v, x, y: (-sf.laplacian(u) + v, -sf.laplacian(v) - 1),
+        boundary=lambda u, v, x, y: (u - x * y, v),
+        **{part: lambda u, v, x, y: (u - x * y - jump, v)},
     )
     solution = sf.solve(problem, tol=1e-3)
     assert solution.outcome.kind == "contradicting data"

@@ -53,6 +53,25 @@ def test_bumps_are_not_overlooked(domain, place, kind, width):
     assert solution.error_estimate >= 1e-2
 
 
+TOPS = {
+    "exponential": lambda s, w: np.exp((s - 1) / w**2),
+    "charge": lambda s, w: w**3 / (2 + w**2 - 2 * s) ** 1.5,
+    "cap": lambda s, w: np.where(s > 1 - w**2, 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("kind", TOPS)
+def test_bumps_where_an_argument_is_largest_are_not_overlooked(kind):
+    """Nothing inside is zero about there."""
+
+    def data(x, y, z):
+        return TOPS[kind](0.36 * x + 0.48 * y + 0.8 * z, 2e-3)
+
+    solution = sf.solve(stated(BALL, data), tol=1e-2, max_kernels=3000)
+    assert not solution.converged
+    assert "(0.36, 0.48, 0.8)" in solution.outcome.detail
+
+
 @pytest.mark.parametrize("slope", [(1, 1, 0), (1, -2, 0.5)])
 def test_ridges_across_a_face_are_not_overlooked(slope):
     def ridge(x, y, z):

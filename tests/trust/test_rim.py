@@ -36,6 +36,19 @@ def test_a_bump_that_no_row_sees_is_not_called_solved(angle, width, kind):
         assert "so narrow that no patch sees it" in solution.outcome.detail
 
 
+@pytest.mark.parametrize("place", [(0.6, 0.8), (-0.8, -0.6)])
+@pytest.mark.parametrize("data", [lambda s: np.exp(s), lambda s: np.where(s > -1, 1.0, 0.0)])
+def test_a_bump_where_an_argument_is_largest_is_not_overlooked(place, data):
+    problem = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y: -sf.laplacian(u),
+        boundary=lambda u, x, y: u - data((place[0] * x + place[1] * y - 1) / 1e-6),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert not solution.converged
+    assert f"({place[0]}, {place[1]})" in solution.outcome.detail
+
+
 @pytest.mark.parametrize("kind", ["values", "fluxes"])
 @pytest.mark.parametrize(("angle", "width"), [(0.3, 0.2), (2.2, 0.05)])
 def test_a_bump_that_is_seen_is_solved(angle, width, kind):

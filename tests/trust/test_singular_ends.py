@@ -38,6 +38,68 @@ def test_a_condition_that_all_solutions_meet_holds_none(equation, left, right):
     assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
 
 
+@pytest.mark.parametrize(
+    ("equation", "left", "right", "ends"),
+    [
+        (lambda u, x: x * u.dxx - u.dx - x * (u - u**3), slope, given(1), (0, 1)),
+        (lambda u, x: x * u.dxx - 1.5 * u.dx - x**2 * np.sin(u), slope, given(1), (0, 1)),
+        (lambda u, x: (5 - x) * u.dxx + u.dx - (5 - x) * np.sin(u), given(1), slope, (2, 5)),
+        (lambda u, x: u.dxx - u.dx / x - np.sin(u), slope, given(1), (0, 1)),
+        (lambda u, x: x * u.dx - u - x * u**2, given(0), None, (0, 1)),
+        (lambda u, x: x * u.dxxx - u.dxx - x * u, lambda u, x: (u, u.dxx), given(1), (0, 1)),
+        (
+            lambda u, x: x * u.d("x", 4) - u.dxxx - x * u,
+            lambda u, x: (u, u.dx, u.dxxx),
+            given(1),
+            (0, 1),
+        ),
+        (
+            lambda u, v, x: (x * u.dxx - 2.5 * u.dx - x * u * v, v.dxx - u**2),
+            lambda u, v, x: (u.dx, v),
+            lambda u, v, x: (u - 1, v - 1),
+            (0, 1),
+        ),
+        (
+            lambda u, v, x: (u.dx - v, x * v.dx - v - x * u),
+            lambda u, v, x: v,
+            lambda u, v, x: u - 1,
+            (0, 1),
+        ),
+    ],
+)
+def test_nonlinear_equations_systems_and_high_orders_are_asked_too(equation, left, right, ends):
+    """Of fifty drawn ones half were called converged: what the discretisation is singular in is
+    a polynomial, and x^2.5 or x^2 log x is none."""
+    outcome = solved(equation, left, right, ends).outcome
+    assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
+
+
+def test_unknowns_of_other_units_are_asked_in_their_own():
+    """A sphere that reacts, with 1e4 and 1e-2 in the place of one: nothing is free."""
+    solution = solved(
+        lambda u, v, x: (
+            u.dxx + 2 * u.dx / x - u + 1e6 * v,
+            v.dxx + 2 * v.dx / x - v + 1e-6 * u,
+        ),
+        lambda u, v, x: (u.dx, v.dx),
+        lambda u, v, x: (u - 1e4, v - 1e-2),
+    )
+    x = np.linspace(0, 1, 101)
+    assert solution.converged and np.abs(solution.u(x) / 1e4 - 1).max() < 1e-8
+
+
+def test_a_round_plate_is_held_by_what_is_finite_in_its_middle():
+    """1, log, x^2 and x^2 log: slope and third derivative hold the logarithms."""
+
+    def plate(w, x):
+        return x**3 * w.d("x", 4) + 2 * x**2 * w.dxxx - x * w.dxx + w.dx - 64 * x**3
+
+    solution = solved(plate, lambda w, x: (w.dx, w.dxxx), lambda w, x: (w, w.dx))
+    x = np.linspace(0, 1, 101)
+    assert solution.converged
+    assert np.abs(solution(x) - (1 - x**2) ** 2).max() < 1e-8
+
+
 def sphere(x):
     return np.sinc(x / np.pi)
 
@@ -82,3 +144,79 @@ def test_a_pole_of_an_eigenvalue_problem_is_cleared():
         boundary=lambda u, x: u,
     )
     assert np.abs(sf.eigs(atom, k=2, near=-0.5).values - [-0.5, -0.125]).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("equation", "parts", "ends", "exact"),
+    [
+        (
+            lambda u, x: ((1 - x**2) * u.dx).dx - u - (2 * x * np.sin(x) - (2 - x**2) * np.cos(x)),
+            {},
+            (-1, 1),
+            np.cos,
+        ),
+        (
+            lambda u, x: x * u.dxx + u.dx + x * u,
+            {"right": given(jv(0, 9))},
+            (0, 9),
+            lambda x: jv(0, x),
+        ),
+        (lambda u, x: u.dxx + u.dx / x + u, {"right": given(jv(0, 9))}, (0, 9), lambda x: jv(0, x)),
+        (lambda u, x: x * u.dx + u - np.cos(x), {}, (0, 1), sphere),
+        (
+            lambda u, x: x * u.dxx + (1 - x) * u.dx + 2 * u,
+            {"left": given(1)},
+            (0, 5),
+            lambda x: 1 - 2 * x + x**2 / 2,
+        ),
+    ],
+)
+def test_where_the_order_is_lost_a_smooth_solution_needs_fewer_conditions(
+    equation, parts, ends, exact
+):
+    """They were ill-posed by their count, and the answer beside it right to rounding."""
+    solution = sf.solve(sf.Problem(sf.Interval(*ends), equation, **parts))
+    x = np.linspace(*ends, 201)
+    assert solution.converged and np.abs(solution(x) - exact(x)).max() < 1e-10
+
+
+def test_a_condition_is_still_missing_where_smooth_solutions_are_many():
+    free = solved(lambda u, x: x * u.dxx - u.dx, right=given(1))
+    assert free.outcome.kind == "ill-posed" and "1 condition(s) were given" in free.outcome.detail
+
+
+def test_legendres_equation_at_a_degree_that_is_whole_has_one_solution_too_many():
+    solution = solved(lambda u, x: ((1 - x**2) * u.dx).dx + 20 * u - 1, ends=(-1, 1))
+    assert solution.outcome.kind == "near-singular"
+
+
+@pytest.mark.parametrize(
+    ("equations", "left", "right"),
+    [
+        (lambda u, v, x: (x * u.dx - u, v.dxx - u), lambda u, v, x: v, lambda u, v, x: (u - 1, v)),
+        (
+            lambda u, v, x: (x * u.dxx - 3 * u.dx - x * v, v.dxx - u),
+            lambda u, v, x: (u - 1, v),
+            lambda u, v, x: (u - 1, v),
+        ),
+        (
+            lambda u, v, x: (u.dx + v.dx - v, u.dx + (1 - x) * v.dx + u),
+            lambda u, v, x: u - 1,
+            lambda u, v, x: v,
+        ),
+    ],
+)
+def test_systems_that_lose_their_order_inside_are_told(equations, left, right):
+    """What is left and right of the place goes by itself: x^4 and |x| x^3 solve them as well."""
+    outcome = solved(equations, left, right, (-1, 1), 1e-6).outcome
+    assert outcome.kind == "ill-posed" and "lose their order" in outcome.detail
+
+
+def test_systems_whose_coefficients_jump_across_zero_lose_no_order():
+    solution = solved(
+        lambda u, v, x: (np.where(x < 0.3, -1.0, 1.0) * u.dx - v, v.dx),
+        lambda u, v, x: u,
+        lambda u, v, x: v - 1,
+        (-1, 1),
+    )
+    assert solution.converged and abs(solution.u(1.0) + 0.6) < 1e-10

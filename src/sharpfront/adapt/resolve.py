@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.determined import confirmed
 from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
@@ -39,7 +40,6 @@ from sharpfront.trust.conditioning import (
     GROWN,
     UNKNOWABLE,
     amplification,
-    disagreement,
     distance,
     growth,
     near_singular,
@@ -47,7 +47,7 @@ from sharpfront.trust.conditioning import (
 )
 from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
-from sharpfront.trust.singular_ends import unheld
+from sharpfront.trust.singular_ends import completed, unheld
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5
@@ -76,7 +76,6 @@ _MEANING = (
     "max error from the error equation L e = f - L u, solved by an exponentially fitted scheme at "
     "points that were not used to fit, with a safety factor of 1.5, relative to max(1, max|u|)"
 )
-_APART = "difference of two independent discretisations, which do not confirm each other"
 _UNSEEN = "no error can be estimated, because the check has not seen a feature of the data"
 _NO_BALANCE = "no error can be estimated, because data do not balance and there is no solution"
 _UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
@@ -116,7 +115,7 @@ class Resolve:
     def begin(self, name: str, plain: LineProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
-        plain, implied = without_implied(plain)
+        plain, implied = without_implied(completed(plain))
         refusal = miscounted(plain) or unheld(plain)
         if refusal:
             return self.blind(name, plain, tol, refusal)
@@ -211,7 +210,7 @@ class Resolve:
             plan, outcome = self._next(state, assessment)
             if outcome is None:
                 return replace(state, plan=plan)
-        return _contradicted(replace(state, finished=_explained(state, outcome)))
+        return confirmed(self, replace(state, finished=_explained(state, outcome)))
 
     def _next(self, state: ResolveState, last: Checked) -> tuple[Plan, Outcome | None]:
         """Return the plan with more kernels where they are needed, or why there is none."""
@@ -325,19 +324,6 @@ def _explained(state: ResolveState, outcome: Outcome | None) -> Outcome | None:
     if outcome is None or outcome.kind is OutcomeKind.CONVERGED or state.seen is None:
         return outcome
     return vanished(state.problem, state.seen, state.cuts) or outcome
-
-
-def _contradicted(state: ResolveState) -> ResolveState:
-    """Return the end as near-singular if two discretisations do not confirm each other."""
-    best = state.answer
-    if best is None or best.check is None or state.found is None:
-        return state
-    apart = disagreement(best.check, state.found)
-    if apart <= best.estimate.value:
-        return state
-    answer = replace(best, estimate=Estimate(apart, _APART))
-    detail = f"Two independent discretisations give solutions that differ by {apart:.1e}."
-    return replace(state, answer=answer, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
 
 
 def _unassessed(state: ResolveState, approximation: Approximation) -> Checked:

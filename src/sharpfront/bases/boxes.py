@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.cut import Region
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch, to_rounding
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.maps import AxisMap, Chart
@@ -75,12 +74,12 @@ class Boxes:
         return np.array([p.functions for p in self.patches], dtype=np.int64)
 
     @cached_property
-    def uneven(self) -> NDArray[np.bool_]:
+    def uneven(self) -> Flags:
         """Which axes have a map, (n, d)."""
         return np.array([m.strength != 0.0 for m in self.kinds])[self.maps]
 
     @cached_property
-    def charted(self) -> NDArray[np.bool_]:
+    def charted(self) -> Flags:
         """Which boxes lie in a chart, (n,)."""
         out = np.zeros(len(self.patches), dtype=bool)
         for (chart, _), own in self.places.items():
@@ -88,7 +87,7 @@ class Boxes:
         return out
 
     @cached_property
-    def cut(self) -> NDArray[np.bool_]:
+    def cut(self) -> Flags:
         """Which boxes a boundary cuts, (n,)."""
         out = np.zeros(len(self.patches), dtype=bool)
         for (_, region), own in self.places.items():

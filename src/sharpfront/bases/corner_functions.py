@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.kernels import Orders
 
 ComplexArray = NDArray[np.complex128]
@@ -103,7 +103,7 @@ class CornerFunctions:
         """The number of functions."""
         return len(self.factors)
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points lie where functions are not zero."""
         return (
             np.ones(len(points), dtype=bool)
@@ -226,7 +226,7 @@ def restored(state: FloatArray) -> CornerFunctions:
     return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support, fades)
 
 
-def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> Flags:
     """Tell which points lie in one of some convex quadrilaterals, (k, 4, 2)."""
     sides = np.roll(quadrilaterals, -1, axis=1) - quadrilaterals
     away = points[:, None, None] - quadrilaterals
@@ -241,6 +241,11 @@ def _fade(z: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
         factor = math.comb(plain, k) * math.perm(mirrored, k)
         out += factor * (-1.0) ** k * (-z) ** (mirrored - k) * (-z.conjugate()) ** (plain - k)
     return np.asarray(out * np.exp(-(np.abs(z) ** 2)))
+
+
+def jumps_of(corners: Sequence[SharedFunctions]) -> list[tuple[float, ...]]:
+    """Return the places of functions that jump there from one side to the other: the angle."""
+    return [corner.place for corner in corners if any(not t.order for t in corner.terms)]
 
 
 def count(corners: Sequence[SharedFunctions]) -> int:

@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.inside import RANK, Frame, Inside
 from sharpfront.bases.legendre import gauss, legendre_table, norms
 from sharpfront.geometry import BoundaryPoints, Domain
@@ -41,7 +40,7 @@ ALONG, FEWEST_ALONG = 2.0, 3
 # Points of a stretch that tell how far it reaches.
 SEEN = 17
 # Integrals are exact for polynomials up to this degree along each axis.
-DEGREE, OVERSAMPLED = 12, 2
+DEGREE, QUADRATURE_POINTS = 12, 2
 # Points of a strip's side that tell what lies beyond it; as close as this share of the domain they
 # are one.
 DENSE, CORNER = 100, 1e-9
@@ -85,7 +84,7 @@ class Cut(Inside):
             found.append(points)
         return np.concatenate(found)
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie inside."""
         return self.region.contains(points)
 
@@ -108,7 +107,7 @@ class Cut(Inside):
         Integrals of polynomials over what lies inside are those of their integrals along x, times
         the normal's first component, along its rim.
         """
-        points = self.points(OVERSAMPLED * DEGREE**2)
+        points = self.points(QUADRATURE_POINTS * DEGREE**2)
         low, high = self.low, self.high
         rim, normals, weights = self._rim
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
@@ -201,7 +200,7 @@ class Region:
         """Points of the boundary, and how much it bends inwards there, one over a radius."""
         return self.panels.curvatures
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points lie in the domain, but in none of the strips."""
         inside = self.domain.contains(points)
         if not self.strips:
@@ -217,7 +216,7 @@ class Region:
         return np.asarray(inside & (into <= 0.0))
 
     @cached_property
-    def _ends(self) -> NDArray[np.bool_]:
+    def _ends(self) -> Flags:
         """Which of the points of `edges` are on sides across strips."""
         across = np.repeat([axis == 0 for _, axis, _ in self.strips.values()], DENSE)
         return np.concatenate([across, np.zeros(len(self.shut), dtype=bool)])

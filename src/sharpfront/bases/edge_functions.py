@@ -13,9 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.corner_functions import CornerFunctions, Term, restored
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import legendre_table
 from sharpfront.kernels import Orders
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, Term
 from sharpfront.kernels import Orders
 
@@ -38,7 +37,7 @@ class HeldFunctions:
         """What they are made of."""
         return self.functions.terms
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points lie where functions are not zero."""
         low, high = self.support[:, 0], self.support[:, 1]
         inside = (points[:, None] >= low) & (points[:, None] <= high)

@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.joined import packed_parts, states_of_parts
 from sharpfront.bases.levels import StepByStep
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
@@ -55,7 +54,7 @@ class PatchworkInTime(StepByStep):
         return 3
 
     @cached_property
-    def _ends(self) -> NDArray[np.int64]:
+    def _ends(self) -> Ints:
         return np.concatenate([[0], np.cumsum([(STAGES + 1) * p.size for p in self.parts])])
 
     @property

@@ -6,11 +6,10 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq, qr
 
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import Ints, is_joint, leading_degrees, products
+from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.bases.joint import is_joint, leading_degrees, products
 from sharpfront.bases.legendre import gauss, legendre_table, norms, product_points
 from sharpfront.geometry import BoundaryPoints
 
@@ -41,7 +40,7 @@ class Inside(ABC):
         """A smaller box about what lies inside."""
 
     @abstractmethod
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie inside."""
 
     @abstractmethod

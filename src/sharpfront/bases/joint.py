@@ -10,11 +10,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Ints as Ints
 
-Ints = NDArray[np.int64]
 # From so many axes on products are chosen by their joint degree.
 JOINT = 3
 # An axis leads a product if its share of the degree is so many times the largest at least.

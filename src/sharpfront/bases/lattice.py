@@ -9,21 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.bases.cut import BESIDE, Region
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-Ints = NDArray[np.int64]
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9
-# What a patch has of the domain at a point on its side is looked at so far inside.
-BESIDE = 1e-6
 # A point this far from all sides of a patch is not on them, as a share of the domain.
 WITHIN = 1e-14
 
@@ -33,8 +29,8 @@ class Lattice:
     """The patches of one chart on the lattice of all their ends."""
 
     patches: Sequence[Patch]
-    members: NDArray[np.int64]
-    cut: NDArray[np.bool_]
+    members: Ints
+    cut: Flags
 
     @cached_property
     def _lines(self) -> list[FloatArray]:
@@ -49,7 +45,7 @@ class Lattice:
         return max(float(np.ptp(x)) for x in self._lines)
 
     @cached_property
-    def _owners(self) -> NDArray[np.int64]:
+    def _owners(self) -> Ints:
         """The patch of each cell of the lattice; -1 outside."""
         lines = self._lines
         out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
@@ -62,7 +58,7 @@ class Lattice:
             out[window] = i
         return out
 
-    def owner(self, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    def owner(self, points: FloatArray) -> tuple[Ints, FloatArray]:
         """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
         one = self.patches[int(self.members[0])]
         at = one.in_chart(points)
@@ -96,7 +92,7 @@ class Lattice:
             out, done = np.where(better, other, out), done | better
         return out
 
-    def _within(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+    def _within(self, at: FloatArray, owner: Ints) -> Flags:
         """Tell which points of the domain are on no side of their patch.
 
         Beside a corner the middle of a patch may lie beyond the boundary as seen from them.
@@ -109,7 +105,7 @@ class Lattice:
             out[inner] = patch.cut is not None and patch.has(at[inner])
         return out
 
-    def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+    def _has(self, at: FloatArray, owner: Ints) -> Flags:
         """Tell whether patches have something of the domain at points of them."""
         out = ~self.cut[owner]
         for i in np.unique(owner[~out & (owner >= 0)]):
@@ -118,7 +114,7 @@ class Lattice:
             out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
         return out
 
-    def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
+    def _nearest(self, at: FloatArray) -> Ints:
         low = np.stack([self.patches[i].low for i in self.members])
         high = np.stack([self.patches[i].high for i in self.members])
         out = []
@@ -154,7 +150,7 @@ class Sides:
 
         return cKDTree(self.edges[:, :2])
 
-    def elsewhere(self, points: FloatArray, patch: int) -> NDArray[np.bool_]:
+    def elsewhere(self, points: FloatArray, patch: int) -> Flags:
         """Tell which points, not in strips, lie in another region than a patch."""
         if not len(self.edges):
             return np.zeros(len(points), dtype=bool)

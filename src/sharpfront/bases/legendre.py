@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import legendre_p_all
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 
 # Blocks of so many points each are summed one by one.
 MANY_POINTS = 16
@@ -61,9 +60,7 @@ def block_at(block: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(part)
 
 
-def blocks_at(
-    blocks: FloatArray, own: NDArray[np.int64], tables: Sequence[FloatArray]
-) -> FloatArray:
+def blocks_at(blocks: FloatArray, own: Ints, tables: Sequence[FloatArray]) -> FloatArray:
     """Return sums over the functions of one of some blocks at each point, (m,).
 
     Points come block by block, `own` has the number of each one's, (m,). Where a block has many

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray, to_host
+from sharpfront.arrays import FloatArray, Ints, to_host
 from sharpfront.bases.joined import packed_parts
 from sharpfront.errors import BasisError
 from sharpfront.kernels.basis import Basis
@@ -23,7 +22,7 @@ class StepByStep:
     times: FloatArray  # the start, and the ends of all steps, (steps + 1,)
     parts: tuple[Any, ...]  # the functions of each
 
-    def _which(self, t: FloatArray) -> NDArray[np.int64]:
+    def _which(self, t: FloatArray) -> Ints:
         found = np.searchsorted(self.times, t, side="left") - 1
         return np.clip(found, 0, len(self.parts) - 1)
 
@@ -48,7 +47,7 @@ class LevelsInTime(StepByStep):
 
     times: FloatArray
     parts: tuple[Basis, ...]
-    degrees: NDArray[np.int64]
+    degrees: Ints
 
     @property
     def dimension(self) -> int:
@@ -56,7 +55,7 @@ class LevelsInTime(StepByStep):
         return self.parts[0].dimension + 1
 
     @cached_property
-    def _ends(self) -> NDArray[np.int64]:
+    def _ends(self) -> Ints:
         return np.concatenate([[0], np.cumsum([part.size for part in self.parts])])
 
     @property

@@ -13,10 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases import even_kernels
 from sharpfront.bases.even_kernels import EvenKernels, kernel_table
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.maps import MixtureAxis, Points, chain

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.axis_functions import means_of, points_for
 from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
@@ -50,7 +49,7 @@ class Part(ABC):
         """Return positions of the rectangle, (m, 2), as points of it, (m, 3)."""
 
     @abstractmethod
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points of the rectangle belong to the part."""
 
     @property
@@ -89,7 +88,7 @@ class Part(ABC):
 
     def _cut(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         z, points = self._points(ON_PART * products(counts, True).shape[1])
-        basis, triangle, _ = qr(_polynomials(z, counts), mode="economic", pivoting=True)
+        basis, triangle, _ = qr(_products(z, counts), mode="economic", pivoting=True)
         sizes = np.abs(np.diagonal(triangle))
         kept = basis[:, sizes > DEPENDENT * sizes[0]]
         return points, np.ascontiguousarray(kept.T) / np.sqrt(len(points))
@@ -109,7 +108,7 @@ class Part(ABC):
         return np.asarray(0.5 * (self.low * (1 - z) + self.high * (1 + z)))
 
 
-def _polynomials(z: FloatArray, counts: tuple[int, ...]) -> FloatArray:
+def _products(z: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return products of Legendre polynomials up to a joint degree at points, (m, n)."""
     chosen = products(counts, True)
     values = np.ones((len(z), chosen.shape[1]))
@@ -138,7 +137,7 @@ class PartialFace(Part):
         """Return positions in the plane as points of space."""
         return np.insert(at, self.axis, self.place, axis=1)
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points have the solid on both sides of the plane."""
         size = float(np.max(self.high - self.low))
         return self.region.on_both_sides(points, self.axis, size)
@@ -173,7 +172,7 @@ class ShellFace(Part):
         place = float(self.shell.size[self.axis]) if self.end else 0.0
         return np.insert(at, self.axis, place, axis=1)
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which positions lie in the box."""
         assert self.box is not None
         low, high = self.box

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.axis_functions import (
     functions_at,
     functions_at_ends,
@@ -21,7 +20,7 @@ from sharpfront.bases.axis_functions import (
 )
 from sharpfront.bases.cut import Cut, Region
 from sharpfront.bases.inside import Frame
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import gauss, product_points, product_weights
 from sharpfront.bases.solid_cut import SolidCut, SolidRegion
 from sharpfront.maps import AxisMap, Chart, chain, jacobian
@@ -156,7 +155,7 @@ class Patch:
             return self.points([z] * self.dimension)
         return self.cut.spread(len(z) ** self.dimension)
 
-    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie in the domain."""
         if self.cut is None:
             return np.ones(len(points), dtype=bool)

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import table_at
 from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
 from sharpfront.bases.joint import is_joint
@@ -22,7 +21,7 @@ from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import Chart, jacobian, pulled_back
 
-_Groups = list[tuple[int, NDArray[np.int64]]]
+_Groups = list[tuple[int, Ints]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
 
@@ -59,7 +58,7 @@ class PatchworkBasis:
         return self.patches[0].dimension
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """The first function of each patch, and the number of all patches', (patches + 1,)."""
         return np.concatenate([[0], np.cumsum([p.size for p in self.patches])])
 
@@ -114,7 +113,7 @@ class PatchworkBasis:
         cut = self.outside or tuple(p.cut is not None for p in self.patches)
         return [Lattice(self.patches, np.array(own), np.array(cut)) for own in members.values()]
 
-    def owner(self, points: FloatArray) -> NDArray[np.int64]:
+    def owner(self, points: FloatArray) -> Ints:
         """Return the patch of each point, (m,); on a common side the one above it.
 
         A point outside belongs to a patch beside it.
@@ -264,7 +263,7 @@ class PatchworkBasis:
         parts = np.array_split(points, 1 + len(points) * self.size // AT_ONCE)
         return np.concatenate([self.matrix(part, orders) @ weights for part in parts])
 
-    def _alike(self, groups: _Groups) -> list[tuple[_Groups, NDArray[np.int64]]]:
+    def _alike(self, groups: _Groups) -> list[tuple[_Groups, Ints]]:
         """Return groups whose patches have the same numbers of functions, and all their points."""
         found: dict[tuple[int, ...], _Groups] = {}
         for i, here in groups:
@@ -272,7 +271,7 @@ class PatchworkBasis:
         return [(members, np.concatenate([h for _, h in members])) for members in found.values()]
 
     def _tables(
-        self, which: Sequence[int], own: NDArray[np.int64], at: FloatArray, order: int
+        self, which: Sequence[int], own: Ints, at: FloatArray, order: int
     ) -> list[FloatArray]:
         """Return for each axis d^k of its patch's functions at each point, (order + 1, m, p).
 

@@ -14,9 +14,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.even_kernels import (
     CUT,
     GHOSTS,
@@ -97,7 +96,7 @@ def _of_size(size: int) -> EvenKernels:
 
 
 @lru_cache(maxsize=64)
-def kept_products(shape: tuple[int, int]) -> NDArray[np.int64]:
+def kept_products(shape: tuple[int, int]) -> Ints:
     """Return the places of the products that are kept in the block of all products of two axes.
 
     Those with (k / K)^2 + (l / L)^2 < 1, k and l the numbers of the functions: the corner of the
@@ -128,7 +127,7 @@ class Product:
         return line(self.shape[0]), line(self.shape[1])
 
     @property
-    def kept(self) -> NDArray[np.int64]:
+    def kept(self) -> Ints:
         """Places of the kept products in the block of all, (size,)."""
         return kept_products(self.shape)
 

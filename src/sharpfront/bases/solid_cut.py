@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.inside import Inside
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.partial_faces import CLOSER, ON_FACE, PartialFace, ShellFace
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 # A side is looked at so far to both its sides, in units of it.
-BESIDE = 1e-6
+BESIDE_FACE = 1e-6
 # Points along an axis that tell what of a box lies inside.
 LOOKED = 10
 # Points of the surface for an area as large as a side of the box that tell whether it cuts the box.
@@ -50,7 +49,7 @@ class SolidCut(Inside):
         default_factory=dict
     )
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie inside."""
         return self.region.contains(points)
 
@@ -130,7 +129,7 @@ class SolidRegion:
         self._known: dict[bytes, SolidCut | bool] = {}
         self._faces: dict[tuple[int, float, bytes], PartialFace | bool] = {}
 
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, points: FloatArray) -> Flags:
         """Tell which points lie in the solid, but in none of the shells."""
         inside = self.domain.contains(points)
         if not self.shells:
@@ -226,16 +225,16 @@ class SolidRegion:
                 continue
             at = product_points([low[a] + (high[a] - low[a]) * shares for a in rest])
             beyond = np.insert(at, axis, place, axis=1)
-            beyond[:, axis] += (1.0 if place == high[axis] else -1.0) * BESIDE * np.ptp(at)
+            beyond[:, axis] += (1.0 if place == high[axis] else -1.0) * BESIDE_FACE * np.ptp(at)
             inside = self.contains(beyond)
             if inside.any() and not inside.all():
                 return True
         return False
 
-    def on_both_sides(self, points: FloatArray, axis: int, size: float) -> NDArray[np.bool_]:
+    def on_both_sides(self, points: FloatArray, axis: int, size: float) -> Flags:
         """Tell which points of a plane across an axis have the solid on both its sides."""
         step = np.zeros(3)
-        step[axis] = BESIDE * size
+        step[axis] = BESIDE_FACE * size
         beside = np.stack([points + step, points - step])
         if self.domain.periodic_axes[axis]:
             beside[..., axis] = np.clip(beside[..., axis], *self.domain.bounds[:, axis])
@@ -271,7 +270,7 @@ class SolidRegion:
 
 def _on_sides(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return points just inside of the edges and sides of a box."""
-    room = BESIDE * (high - low)
+    room = BESIDE_FACE * (high - low)
     axes = [np.linspace(a, b, LOOKED) for a, b in _ends(low + room, high - room)]
     every = []
     for axis, end in itertools.product(range(3), (0, -1)):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rgamma
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.kernels import Orders
 
 # Terms of the series in sin(t/2)^2, of which 0.212 is the largest between a ray and a corner of the
@@ -29,7 +29,7 @@ SERIES = 22
 # tan(t/2) there: functions are one in size where they are largest.
 WIDEST = math.sqrt((math.sqrt(3.0) - 1.0) / (math.sqrt(3.0) + 1.0))
 # Distances from the point, and from a ray in units of that, are no smaller.
-NEAREST = 1e-15
+NEAREST_RAY = 1e-15
 # The step with which factors are differentiated by the degree, in the complex plane.
 STEP = 1e-30
 # Angles are known to this, in half turns.
@@ -74,7 +74,7 @@ class Fan:
         return np.concatenate([around, around[1:]])
 
     @cached_property
-    def cosines(self) -> NDArray[np.bool_]:
+    def cosines(self) -> Flags:
         """Which of its functions are cosines."""
         size = len(self.orders)
         return np.arange(size) <= size // 2 if self.quadrants == 4 else np.zeros(size, dtype=bool)
@@ -84,7 +84,7 @@ class Fan:
         """What functions are multiplied by."""
         return np.asarray(1.0 / (rgamma(1.0 + self.orders) * WIDEST**self.orders))
 
-    def holds(self, points: FloatArray) -> NDArray[np.bool_]:
+    def holds(self, points: FloatArray) -> Flags:
         """Tell which points lie nearer to its ray than to others along axes, and in a quadrant."""
         x = points @ self.frame.T
         near = x[:, 2] >= np.abs(x[:, :2]).max(axis=1)
@@ -159,9 +159,9 @@ def _angle(x: FloatArray, quadrants: int) -> FloatArray:
 def _polar(x: FloatArray, quadrants: int) -> tuple[FloatArray, FloatArray, NDArray[np.complex128]]:
     """Return log r, sin(t/2)^2 and the logarithm of tan(t/2) e^(i f)."""
     across = np.hypot(x[:, 0], x[:, 1])
-    r = np.maximum(np.hypot(across, x[:, 2]), NEAREST)
+    r = np.maximum(np.hypot(across, x[:, 2]), NEAREST_RAY)
     above = r + x[:, 2]
-    log_zeta = np.log(np.maximum(across / above, NEAREST)) + 1j * _angle(x, quadrants)
+    log_zeta = np.log(np.maximum(across / above, NEAREST_RAY)) + 1j * _angle(x, quadrants)
     return np.log(r), 0.5 * across * (across / r) / above, log_zeta
 
 

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import Ints
-
-ComplexArray = NDArray[np.complex128]
+from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.bases.corner_functions import ComplexArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +112,7 @@ def _along(table: ComplexArray, axis: int) -> ComplexArray:
 
 
 @lru_cache(maxsize=64)
-def _members(degree: int) -> tuple[Ints, Ints, NDArray[np.bool_], FloatArray]:
+def _members(degree: int) -> tuple[Ints, Ints, Flags, FloatArray]:
     """Return degree, order, whether it is the imaginary part, and norm of each harmonic."""
     every = [
         (k, m, part) for k in range(degree + 1) for m in range(k + 1) for part in range(1 + (m > 0))

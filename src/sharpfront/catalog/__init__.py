@@ -6,21 +6,14 @@ Each is a name here too: ``catalog.TWIN_LAYER`` is ``catalog.named("twin-layer")
 from sharpfront.catalog.entry import Entry, listing, named
 from sharpfront.catalog.measure import (
     Feature,
-    front_points,
-    graded_axis,
-    graded_points,
-    max_error,
-    mixture_share,
-    tensor_points,
-    uniform_rmse,
-)
-from sharpfront.catalog.time_measure import (
     TimeErrors,
     TimeRule,
+    graded_points,
+    max_error,
     measure,
-    moment_rule,
-    steepest,
+    mixture_share,
     time_rule,
+    uniform_rmse,
 )
 from sharpfront.problem_file.measure import cloud
 
@@ -30,17 +23,12 @@ __all__ = [
     "TimeErrors",
     "TimeRule",
     "cloud",
-    "front_points",
-    "graded_axis",
     "graded_points",
     "listing",
     "max_error",
     "measure",
     "mixture_share",
-    "moment_rule",
     "named",
-    "steepest",
-    "tensor_points",
     "time_rule",
     "uniform_rmse",
 ]

@@ -22,12 +22,13 @@ from sharpfront.arrays import FloatArray
 from sharpfront.catalog import formulas
 from sharpfront.catalog.measure import (
     Feature,
+    Field,
     front_points,
     graded_axis,
     graded_points,
     tensor_points,
+    time_rule,
 )
-from sharpfront.catalog.time_measure import time_rule
 from sharpfront.checks import did_you_mean, positive
 from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import parse
@@ -39,7 +40,6 @@ from sharpfront.problem_file import Statement, read_text
 from sharpfront.problem_file.measure import cloud
 
 R = TypeVar("R")
-Field = Callable[..., Any]
 Fields = Mapping[str, Field]
 
 _SECTION = "[catalog]\n"

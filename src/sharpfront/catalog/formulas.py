@@ -14,14 +14,12 @@ import numpy as np
 from scipy import special
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.measure import Feature
-from sharpfront.catalog.time_measure import steepest
+from sharpfront.catalog.measure import Feature, Field, steepest
 from sharpfront.equation import function
 from sharpfront.geometry import Interval
 from sharpfront.loading import extra_module
 from sharpfront.problem import Problem
 
-Field = Callable[..., Any]
 Features = Callable[[float], tuple[Feature, ...]]
 
 # Weights below exp(-_NEGLIGIBLE) of the largest are left out.

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from sharpfront.cli.catalog import app as _catalog
+from sharpfront.cli.catalog import catalogue as _catalog
 from sharpfront.cli.check import check as _check
 from sharpfront.cli.compare import compare as _compare
 from sharpfront.cli.doctor import doctor as _doctor

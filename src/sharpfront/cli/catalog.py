@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli import options
+from sharpfront.cli import terminal
 from sharpfront.cli.solve import carry_out, refusals
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
     from sharpfront.catalog import Entry
 
-app = typer.Typer(
+catalogue = typer.Typer(
     rich_markup_mode=None, pretty_exceptions_enable=False, help="Problems with known solutions."
 )
 Name = Annotated[str, typer.Argument(help="The name of a problem of the catalogue.")]
 
 
-@app.callback(invoke_without_command=True)
+@catalogue.callback(invoke_without_command=True)
 def overview(context: typer.Context) -> None:
     """List problems with known solutions; `show` prints one as a file, `run` solves it."""
     if context.invoked_subcommand is not None:
@@ -42,7 +42,7 @@ def overview(context: typer.Context) -> None:
         screen.out(f"{line[: screen.width - 1]}…" if cut else line, highlight=False)
 
 
-@app.command()
+@catalogue.command()
 def show(name: Name) -> None:
     """Print a problem as a complete problem file."""
     listed = _found(name)
@@ -56,26 +56,26 @@ def show(name: Name) -> None:
     typer.echo(f"# {listed.statement}.\n{listed.file}", nl=False)
 
 
-@app.command()
+@catalogue.command()
 def run(
     name: Name,
     nu: Annotated[
         float | None,
         typer.Option("--nu", help="The parameter that makes it stiff, whatever its name."),
     ] = None,
-    set_: options.Changes = None,
-    tol: options.Tolerance = None,
-    max_kernels: options.Kernels = None,
-    out: options.Out = Path(),
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    plot: options.Plot = False,
-    report: options.Report = False,
+    set_: terminal.Changes = None,
+    tol: terminal.Tolerance = None,
+    max_kernels: terminal.Kernels = None,
+    out: terminal.Out = Path(),
+    json: terminal.Json = False,
+    quiet: terminal.Quiet = False,
+    plot: terminal.Plot = False,
+    report: terminal.Report = False,
 ) -> None:
     """Solve a problem of the catalogue and compare with its exact solution."""
-    wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    wanted = terminal.Wanted(out, tol, max_kernels, json, quiet, plot, report)
     listed = _found(name)
-    value = _value(listed, nu, options.changes(set_))
+    value = _value(listed, nu, terminal.changes(set_))
     from sharpfront.errors import SharpfrontError
 
     try:

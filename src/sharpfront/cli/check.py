@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.options import Changes, Json
 from sharpfront.cli.solve import stated
-from sharpfront.cli.terminal import as_json, console, show_rows
+from sharpfront.cli.terminal import Changes, Json, as_json, console, show_rows
 
 if TYPE_CHECKING:
     from sharpfront.problem import Problem

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Out, Quiet
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console, progress
+from sharpfront.cli.terminal import (
+    BAD_INPUT,
+    Changes,
+    Out,
+    Quiet,
+    as_json,
+    checked_folder,
+    complain,
+    console,
+    progress,
+)
 
 if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison
@@ -64,7 +73,7 @@ def compare(
 
         chosen = None if methods is None else [m.strip() for m in methods.split(",")]
         found = race(problem, nu=nu, methods=chosen, seconds=seconds, seeds=seeds, on_run=say)
-    files = _written(found, out, html=html, plot=plot)
+    files = _saved(found, out, html=html, plot=plot)
     if json:
         typer.echo(as_json(found.as_dict() | {"files": {k: str(v) for k, v in files.items()}}))
     elif not quiet:
@@ -83,7 +92,7 @@ def _problem(name: str, nu: float | None, set_: list[str] | None, *, json: bool)
     return name
 
 
-def _written(found: Comparison, out: Path, *, html: bool, plot: bool) -> dict[str, Path]:
+def _saved(found: Comparison, out: Path, *, html: bool, plot: bool) -> dict[str, Path]:
     files: dict[str, Path] = {}
     if html:
         files["page"] = found.report(out / f"{found.name}-compare.html")

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Json, Out, Quiet, Report, Tolerance
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import FAILED, as_json, checked_folder
+from sharpfront.cli.terminal import (
+    FAILED,
+    Changes,
+    Json,
+    Out,
+    Quiet,
+    Report,
+    Tolerance,
+    as_json,
+    checked_folder,
+)
 
 if TYPE_CHECKING:
     from sharpfront.fit import Fit

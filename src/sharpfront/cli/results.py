@@ -9,8 +9,7 @@ from typing import Any
 
 import typer
 
-from sharpfront.cli.options import Wanted
-from sharpfront.cli.terminal import as_json, console, show_rows
+from sharpfront.cli.terminal import Wanted, as_json, console, show_rows
 from sharpfront.errors import SharpfrontError
 from sharpfront.files import replacing, write_text
 from sharpfront.problem_file import Statement

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli import options
+from sharpfront.cli import terminal
 from sharpfront.cli.terminal import (
     BAD_INPUT,
     FAILED,
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 def solve(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file, in TOML.")],
-    set_: options.Changes = None,
-    tol: options.Tolerance = None,
-    max_kernels: options.Kernels = None,
-    out: options.Out = Path(),
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    plot: options.Plot = False,
-    report: options.Report = False,
+    set_: terminal.Changes = None,
+    tol: terminal.Tolerance = None,
+    max_kernels: terminal.Kernels = None,
+    out: terminal.Out = Path(),
+    json: terminal.Json = False,
+    quiet: terminal.Quiet = False,
+    plot: terminal.Plot = False,
+    report: terminal.Report = False,
 ) -> None:
     """Solve the problem in a file and write the solution, NAME.npz.
 
     Exit codes: 0 converged, 1 solved but not converged, 2 bad input, 130 interrupted.
     """
-    wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    wanted = terminal.Wanted(out, tol, max_kernels, json, quiet, plot, report)
     carry_out(stated(file, set_, json=json), wanted)
 
 
 def stated(file: Path, set_: list[str] | None, *, json: bool) -> Statement:
     """Return what a problem file states with some of its values changed, or say what is wrong."""
-    changed = options.changes(set_)
+    changed = terminal.changes(set_)
     from sharpfront.problem_file import StatementError, read
 
     try:
@@ -70,7 +70,7 @@ def refusals() -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def carry_out(statement: Statement, wanted: options.Wanted) -> None:
+def carry_out(statement: Statement, wanted: terminal.Wanted) -> None:
     """Solve, write, print, and leave with the code that says how it went."""
     from sharpfront.errors import SharpfrontError
 
@@ -92,7 +92,7 @@ def carry_out(statement: Statement, wanted: options.Wanted) -> None:
         raise typer.Exit(FAILED)
 
 
-def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
+def _solved(statement: Statement, wanted: terminal.Wanted) -> Facts:
     from sharpfront.cli.results import Facts, measured, written
     from sharpfront.progress import line_of
 
@@ -126,7 +126,7 @@ def _refuse(error: StatementError, *, json: bool) -> None:
     complain("\n".join([*error.paragraphs(), f"{words}; nothing was solved."]))
 
 
-def _refuse_late(message: str, wanted: options.Wanted) -> None:
+def _refuse_late(message: str, wanted: terminal.Wanted) -> None:
     if wanted.json:
         typer.echo(as_json({"mistakes": [{"message": message}]}))
     else:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Out, Quiet, Tolerance
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import FAILED, checked_folder
+from sharpfront.cli.terminal import FAILED, Changes, Out, Quiet, Tolerance, checked_folder
 
 if TYPE_CHECKING:
     from sharpfront.fit import Table

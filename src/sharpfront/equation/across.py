@@ -14,7 +14,7 @@ import numpy as np
 
 from sharpfront.equation.edges import named_in, switches
 from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply
-from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.focus import inner_arguments, steep_arguments
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 
@@ -94,24 +94,41 @@ def zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[E
                 found[id(own)] = apply(np.subtract, own, Constant(switch.first))
         found |= {id(a): a for a in inner_arguments(expression)}
     factors = {id(f): f for g in found.values() for f in _factors(g)}
-    known = [
-        f
-        for f in factors.values()
-        if named_in(f) and named_in(f) <= names and not (derivatives_in(f) or _is_unfit(f))
-    ]
+    known = [f for f in factors.values() if _is_known(f, names) and not _is_exponential(f)]
     # Those inside others first: |a| - w has its zeros beside those of a.
     return sorted(known, key=lambda f: sum(isinstance(n, Apply) for n in ordered(f)))[:MOST]
 
 
-def _is_unfit(expression: Expression) -> bool:
-    """Tell whether a formula is never zero, or holds what cannot be read.
+def turning_functions(
+    expressions: Sequence[Expression], names: set[str]
+) -> list[tuple[Expression, bool]]:
+    """Return functions of the coordinates where something may stand where they turn, each once.
 
-    Such as the state of Newton's method.
+    With each, whether ratios of its values count: exp(k (a.x - 1)) on a sphere is narrow where a.x
+    is largest, and has no zero about there.
     """
-    if isinstance(expression, Apply) and expression.function.evaluate is np.exp:
-        return True
+    found: dict[int, tuple[Expression, bool]] = {}
+    for expression in expressions:
+        for switch in switches(expression):
+            if not switch.period:
+                own = apply(np.subtract, switch.argument, Constant(switch.first))
+                found[id(switch.argument)] = own, True
+        for arguments, by_ratio in map(steep_arguments, ordered(expression)):
+            found |= {id(a): (a, by_ratio) for a in arguments}
+    return [own for own in found.values() if _is_known(own[0], names)]
+
+
+def _is_known(expression: Expression, names: set[str]) -> bool:
+    """Tell whether a formula holds coordinates, and nothing but what can be read."""
+    own = named_in(expression)
     called = (n.function.evaluate for n in ordered(expression) if isinstance(n, Apply))
-    return any(not isinstance(f, np.ufunc) and f is not np.where for f in called)
+    readable = all(isinstance(f, np.ufunc) or f is np.where for f in called)
+    return bool(own) and own <= names and readable and not derivatives_in(expression)
+
+
+def _is_exponential(expression: Expression) -> bool:
+    """Tell whether a formula is never zero."""
+    return isinstance(expression, Apply) and expression.function.evaluate is np.exp
 
 
 def _factors(expression: Expression) -> list[Expression]:

@@ -8,7 +8,7 @@ arguments: the zeros and turns of each that samples do not resolve.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.special as sp
@@ -80,25 +80,35 @@ def axis_places(expression: Expression, coordinate: str, low: float, high: float
 
 def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
     """Return the arguments of a node that vary too fast for the samples."""
-    if not isinstance(node, Apply) or not along.varies(node):
+    if not along.varies(node):
         return
-    ufunc = node.function.evaluate
-    by_ratio = ufunc in BY_RATIO or (ufunc in (np.power, np.float_power))
-    if ufunc is np.true_divide:
-        watched, by_ratio = node.arguments[1:], True
-    elif by_ratio or ufunc in BY_DIFFERENCE:
-        watched = node.arguments
-    else:
-        return
+    watched, by_ratio = steep_arguments(node)
     for argument in watched:
         if along.varies(argument) and along.known(argument):
             y = along.values(argument, along.even)
-            with np.errstate(all="ignore"):
-                step = np.abs(np.diff(y))
-                if by_ratio:
-                    step = step / np.minimum(np.abs(y[1:]), np.abs(y[:-1]))
-            if not np.nanmax(step, initial=0.0) <= RESOLVED:
+            if not np.nanmax(steps(y[1:], y[:-1], by_ratio), initial=0.0) <= RESOLVED:
                 yield argument
+
+
+def steep_arguments(node: Expression) -> tuple[Sequence[Expression], bool]:
+    """Return the arguments in which a function is steep, and whether their ratios count.
+
+    Elsewhere, nothing: a function that is not known to be steep somewhere.
+    """
+    if not isinstance(node, Apply):
+        return (), False
+    function = node.function.evaluate
+    if function is np.true_divide:
+        return node.arguments[1:], True
+    by_ratio = function in BY_RATIO or function in (np.power, np.float_power)
+    return (node.arguments if by_ratio or function in BY_DIFFERENCE else ()), by_ratio
+
+
+def steps(first: Values, second: Values, by_ratio: bool) -> Values:
+    """Return by how much values differ, in units of those with which a steep function changes."""
+    with np.errstate(all="ignore"):
+        change = np.abs(first - second)
+        return change / np.minimum(np.abs(first), np.abs(second)) if by_ratio else change
 
 
 def _inside(argument: Expression, along: Along) -> Iterator[Expression]:

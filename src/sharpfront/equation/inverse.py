@@ -173,13 +173,13 @@ _PERIODIC: dict[np.ufunc, tuple[Inverse, float]] = {
     np.tan: (_one(np.arctan), math.pi),
 }
 # Each of these is one of its arguments.
-_CHOICES = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
+_LARGER_OR_SMALLER = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
 
 
 def _inverted(node: Apply, value: float, along: Along) -> Equations | None:
     """Return the equations of which one holds where the node has a value; None if not known."""
     ufunc, varying = node.function.evaluate, [along.varies(a) for a in node.arguments]
-    if ufunc in _CHOICES:
+    if ufunc in _LARGER_OR_SMALLER:
         return [(a, value) for a in node.arguments]
     if ufunc is np.where:
         return [(a, value) for a in node.arguments[1:]]

@@ -54,7 +54,7 @@ def _wrapped(node: Expression, least: int) -> list[_Piece]:
 def _pieces(node: Expression) -> tuple[list[_Piece], int]:
     """Return what to write for a node and the precedence of its outermost operation."""
     if not isinstance(node, Apply):
-        text = _leaf(node)
+        text = _named_leaf(node)
         return [text], 1 if text.startswith("-") else _ATOM
     name, arguments = node.function.name, node.arguments
     if name in _INFIX:
@@ -73,7 +73,7 @@ def _pieces(node: Expression) -> tuple[list[_Piece], int]:
     return [*pieces, ")"], _ATOM
 
 
-def _leaf(node: Expression) -> str:
+def _named_leaf(node: Expression) -> str:
     if isinstance(node, Coordinate | Parameter):
         return node.name
     if isinstance(node, Normal):

@@ -25,7 +25,7 @@ from sharpfront.errors import EquationError
 Numbers = Mapping[str, float | Expression]
 Build = Callable[..., Any]
 
-COMPARISONS: dict[str, np.ufunc] = {
+RELATIONS: dict[str, np.ufunc] = {
     "StrictLessThan": np.less,
     "LessThan": np.less_equal,
     "StrictGreaterThan": np.greater,
@@ -271,7 +271,7 @@ class _SymPyReader:
 
     def applied(self, node: Any, kind: str) -> Expression:
         own = getattr(node, "_imp_", None)
-        if kind not in (*COMPARISONS, *JOINED, *NAMED, *_WRITTEN_OUT) and own is None:
+        if kind not in (*RELATIONS, *JOINED, *NAMED, *_WRITTEN_OUT) and own is None:
             hint = _HINTS.get(kind, f"Known functions: {', '.join(KNOWN)}.")
             raise self.refused(node, "has no counterpart here", hint)
         arguments = [self.read(a) for a in node.args]
@@ -283,7 +283,7 @@ class _SymPyReader:
             return as_expression(_WRITTEN_OUT[kind](*arguments))
         if kind in JOINED:
             return functools.reduce(lambda a, b: apply(JOINED[kind], a, b), arguments)
-        return apply(COMPARISONS.get(kind) or NAMED[kind], *arguments)
+        return apply(RELATIONS.get(kind) or NAMED[kind], *arguments)
 
     def refused(self, node: Any, why: str, hint: str = "") -> EquationError:
         known = _HINTS.get(type(node).__name__, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,11 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.graph import folded
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.printer import NORMAL
-from sharpfront.equation.symbolic import COMPARISONS, JOINED, NAMED
+from sharpfront.equation.symbolic import JOINED, NAMED, RELATIONS, Build
 from sharpfront.equation.trace import is_condition
 from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.errors import EquationError, MissingExtraError
 
-Build = Callable[..., Any]
 # Whole numbers up to here are exact as floats.
 _EXACT = 2.0**53
 _OF_TRUTHS = (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
@@ -45,12 +43,12 @@ def to_expression(expression: Expression) -> Any:
     sympy, table = sympy_module(), _functions()
     return folded(
         expression,
-        lambda node: _leaf(node, sympy),
+        lambda node: _symbol(node, sympy),
         lambda node, made: _applied(node, made, sympy, table),
     )
 
 
-def _leaf(node: Expression, sympy: Any) -> Any:
+def _symbol(node: Expression, sympy: Any) -> Any:
     if isinstance(node, Constant):
         whole = node.value.is_integer() and abs(node.value) < _EXACT
         return sympy.Integer(int(node.value)) if whole else sympy.Float(node.value)
@@ -121,7 +119,7 @@ _WRITTEN: dict[Any, Build] = {
     np.square: lambda a: a**2,
 }
 # There under names of its own, those that are read too and a few more.
-_NAMED: dict[Any, str] = {f: n for n, f in {**NAMED, **COMPARISONS, **JOINED}.items()} | {
+_NAMED: dict[Any, str] = {f: n for n, f in {**NAMED, **RELATIONS, **JOINED}.items()} | {
     **{np.sqrt: "sqrt", np.fabs: "Abs", np.fmax: "Max", np.fmin: "Min"}
 }
 

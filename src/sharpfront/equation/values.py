@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags
 from sharpfront.equation.differentiation import JUMPS
 from sharpfront.equation.expression import (
     Apply,
@@ -64,7 +64,7 @@ def _values(expression: Expression, leaves: Mapping[Key, Values], count: int) ->
         return np.broadcast_to(np.asarray(evaluate(expression, leaves), dtype=float), (count,))
 
 
-def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> NDArray[np.bool_]:
+def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> Flags:
     """Tell at which points, (m, d), the coefficients and the source of a form are finite, (m,)."""
     graphs = [form.source, *(term.coefficient for term in form.terms)]
     leaves, found = environment(coordinates, points), np.ones(len(points), dtype=bool)

@@ -33,6 +33,9 @@ LITTLE_LEFT = 0.192
 CAREFUL = 3
 # No step is a smaller share of the span; roots of x need one of 1e-26, with elements of 1e-13.
 SHORTEST_STEP = 1e-30
+# A step in which an element stretches by more is shortened before elements are: a layer of less
+# than a tolerance spreads a hundredfold in a step that time alone allows.
+LONGER = 10.0
 # Meshes for one step at most.
 MESHES = 30
 
@@ -87,9 +90,12 @@ def _step(run: Run, state: State) -> Taken:
         end, rough = tried.after, tried.rough
         worst = float(run.mesher.left_out(end.frame.nodes, rough).max())
         if worst > run.in_space and meshes < MESHES:
-            meshes += 1
             # Elements that stretch during a step are made shorter before it.
             longer = np.maximum(end.frame.lengths[0] / state.frame.lengths[0], 1.0)
+            if longer.max() > LONGER:
+                state = replace(state, dt=dt * (0.5 * LONGER - 1.0) / float(longer.max() - 1.0))
+                continue
+            meshes += 1
             rough *= longer ** (run.mesher.tables.degree + 1)
             state = refined(run, state, rough, dt)
             continue

@@ -223,7 +223,8 @@ def _corrected(
     # Ahead of a front into an unstable state what is small counts relative to itself.
     beside = states[i]((system.low, system.high)[side] + (1 - 2 * side) * h * np.arange(5.0))
     size = min(1.0, float(np.abs(beside).max()))
-    if abs(amount) <= size * (max(1e-3 * tol, ROUNDING) if order == 0 else 1e-4):
+    # A slope is missed in every step, however short, by as much as it is over an element.
+    if abs(amount) * (length if order else 1.0) <= size * max(1e-3 * tol, ROUNDING):
         return []
     if order == 0:
         width = least

@@ -16,8 +16,7 @@ from sharpfront.problem_file.statement import read_text
 from sharpfront.progress import line_of
 from sharpfront.show.pages.page import HtmlPage
 from sharpfront.show.pages.sections import figures, history, trust, verdict
-from sharpfront.show.pages.solved import solution_data
-from sharpfront.show.pages.viewer import viewer_markup
+from sharpfront.show.pages.solved import solution_data, viewer_markup
 from sharpfront.show.statement.script import script
 from sharpfront.show.statement.typeset import problem_markup
 from sharpfront.solution import Solution
@@ -124,7 +123,7 @@ def _shown(
         "data": data,
         "python": code,
         "missing": missing,
-        **_file(statement, job),
+        **_with_file(statement, job),
         "seconds": {"solve": seconds, "picture": time.perf_counter() - started},
     }
 
@@ -135,7 +134,7 @@ def _written(write: Callable[[HtmlPage], None]) -> str:
     return page.body()
 
 
-def _file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:
+def _with_file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:
     """Return the problem file of what was solved, or why there is none."""
     source = job["text"] if job["text"] is not None else named(job["name"]).file
     if source is None:

@@ -95,7 +95,7 @@ def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], lim
     """Return an answer or what is wrong, as JSON; whatever happens, the process goes on."""
     from sharpfront.errors import SharpfrontError
     from sharpfront.problem_file import StatementError
-    from sharpfront.show.pages.encode import to_json
+    from sharpfront.show.pages.drawn_data import to_json
 
     try:
         return to_json({"answer": answers.answer(job, tell)})

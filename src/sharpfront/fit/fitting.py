@@ -26,10 +26,18 @@ from sharpfront.fit.functions import (
     candidates,
     expanded,
 )
-from sharpfront.fit.marquardt import LAST_TOL, SHARE, Ended, first_tolerance, minimised, share_bound
+from sharpfront.fit.marquardt import (
+    LAST_TOL,
+    SHARE,
+    Ended,
+    Minimum,
+    explored,
+    first_tolerance,
+    minimised,
+    share_bound,
+)
 from sharpfront.fit.model import Model
 from sharpfront.fit.result import UNLIKELY, Fit
-from sharpfront.fit.starts import Minimum, explored
 from sharpfront.fit.stated import stated_model
 from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem

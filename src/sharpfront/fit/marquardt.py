@@ -1,17 +1,94 @@
-"""Levenberg-Marquardt within a radius of trust, stopped at a hundredth of a standard error."""
+"""Levenberg-Marquardt within a radius of trust, stopped at a hundredth of a standard error.
+
+Fits from several starts: the least of the minima that are found, and what the others are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
+from sharpfront.checks import finite, is_number, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.model import Model, Point
+from sharpfront.geometry.sampling import unit_sample
 
-Mask = NDArray[np.bool_]
+# How far from its start a parameter without bounds is looked for, as it is fitted: a factor of 20.
+REACH = 3.0
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A least misfit: parameters by name, the misfit there, and how many starts ended in it."""
+
+    values: Mapping[str, float]
+    chi2: float
+    starts: int
+
+
+def starting_points(model: Model, starts: Any) -> list[FloatArray]:
+    """Return the fitted parameters to start from: as given, or spread evenly within bounds."""
+    if is_number(starts):
+        count = whole(starts, "starts", 1, "starts=8")
+        first = model.start()
+        low, high = model.bounds
+        low = np.where(np.isfinite(low), low, np.minimum(first, high) - REACH)
+        high = np.where(np.isfinite(high), high, np.maximum(first, low) + REACH)
+        spread = unit_sample(count - 1, len(first), "quasi", 0)
+        return [first, *(low + spread * (high - low))]
+    attempt = "starts=8, or starts=[{'nu': 1e-3}, {'nu': 1e-1}]"
+    if not isinstance(starts, Sequence) or not len(starts):
+        raise refusal("starts", "a number, or a list of values by name", starts, attempt)
+    return [_given(model, one, attempt) for one in starts]
+
+
+def _given(model: Model, values: Any, attempt: str) -> FloatArray:
+    if not isinstance(values, Mapping) or not set(values) <= set(model.names):
+        names = ", ".join(model.names)
+        raise refusal("starts", f"values of the free parameters ({names})", values, attempt)
+    z = model.start()
+    for i, (name, free) in enumerate(model.free.items()):
+        if name in values:
+            z[i] = free.inner(finite(values[name], f"starts: {name}"))
+    if not (np.isfinite(z).all() and np.all(z >= model.bounds[0]) and np.all(z <= model.bounds[1])):
+        raise refusal("starts", "values within the bounds of the parameters", values, attempt)
+    return z
+
+
+def explored(model: Model, starts: Any, tol: float) -> tuple[FloatArray, tuple[Minimum, ...]]:
+    """Return where the misfit is least over all starts, and all minima, the least one first."""
+    ends: list[Ended] = []
+    for z in starting_points(model, starts):
+        try:
+            found = minimised(model, z, tol, rough=True)
+        except ProblemError:
+            # Nothing is solved there; other starts may do.
+            continue
+        if found.converged:
+            ends.append(found)
+    if not ends:
+        raise ProblemError("No start led to a least misfit. Try others, or narrower bounds.")
+    ends.sort(key=lambda end: end.chi2)
+    groups: list[list[Ended]] = []
+    for end in ends:
+        home = next((g for g in groups if _same(model, g[0], end)), None)
+        if home is None:
+            groups.append([end])
+        else:
+            home.append(end)
+    minima = [Minimum(model.values(g[0].z), g[0].chi2, len(g)) for g in groups]
+    return ends[0].z, tuple(minima)
+
+
+def _same(model: Model, one: Ended, other: Ended) -> bool:
+    """Tell whether predictions between two ends differ by less than the noise, if straight."""
+    noise = 1.0 if model.noise_known else float(np.sqrt(one.chi2 / max(model.spare, 1)))
+    return bool(np.linalg.norm(one.point.jacobian @ (other.z - one.z)) <= noise)
+
 
 # Length of the first step in the fitted parameters at most: a factor of 4.5. Lengths count in
 # these, not in what data see of them: what is hardly seen would move farthest.
@@ -52,7 +129,7 @@ def minimised(
     model: Model,
     z: FloatArray,
     tol: float,
-    held: Mask | None = None,
+    held: Flags | None = None,
     near: Point | None = None,
     rough: bool = False,
 ) -> Ended:
@@ -61,7 +138,7 @@ def minimised(
     Parameters that are held stay. The kernels of a point that is near may do; `rough` minima are
     only to be told apart.
     """
-    free: Mask = np.ones(len(z), dtype=np.bool_) if held is None else ~held
+    free: Flags = np.ones(len(z), dtype=np.bool_) if held is None else ~held
     now = model.at(z, tol, near)
     if now is None:
         values = ", ".join(f"{n} = {v:.4g}" for n, v in model.values(z).items())
@@ -118,14 +195,14 @@ def _noise(model: Model, now: Point, rough: bool) -> float:
     return found
 
 
-def _pushed(model: Model, now: Point) -> Mask:
+def _pushed(model: Model, now: Point) -> Flags:
     """Tell which parameters lie at a bound that the misfit pushes them over, (p,)."""
     slope = now.jacobian.T @ now.residual
     low, high = model.bounds
     return np.asarray(((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0)))
 
 
-def _shortened(now: Point, moving: Mask, radius: float) -> FloatArray:
+def _shortened(now: Point, moving: Flags, radius: float) -> FloatArray:
     """Return the step to the least of the straight misfit within a radius, (p,).
 
     (J^T J + mu) step = -J^T r, with the least mu that makes it short enough.

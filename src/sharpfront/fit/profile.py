@@ -12,7 +12,7 @@ from sharpfront.errors import SharpfrontError
 from sharpfront.fit.marquardt import Ended, minimised
 from sharpfront.fit.model import Model
 from sharpfront.fit.statistics import Spread, quantile
-from sharpfront.show.data.colours import BLUE, ORANGE
+from sharpfront.show.data.quantity import BLUE, ORANGE
 from sharpfront.show.figures.figure import new_axes
 
 # How near the rise of the misfit must come to the wanted one, in standard errors.

@@ -13,7 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
-from sharpfront.show.data.colours import BLUE
+from sharpfront.show.data.quantity import BLUE
 from sharpfront.show.pages.page import HtmlPage, svg_of
 
 if TYPE_CHECKING:

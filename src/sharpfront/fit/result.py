@@ -14,10 +14,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, one_of, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.functions import FittedFunction
-from sharpfront.fit.marquardt import Ended
+from sharpfront.fit.marquardt import Ended, Minimum
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
-from sharpfront.fit.starts import Minimum
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
 from sharpfront.show.figures.figure import new_axes
 from sharpfront.solution import Solution

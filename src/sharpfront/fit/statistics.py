@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.fit.data import Observed
 from sharpfront.fit.free import Free
-
-Mask = NDArray[np.bool_]
 
 # Singular values below this part of the largest are rounding.
 ROUNDING = 1e-8
@@ -38,7 +35,7 @@ class Spread:
     covariance: FloatArray
     seen: FloatArray  # what the directions that are seen have of it, (p, p)
     unseen: FloatArray  # directions along which the misfit does not change, (k, p)
-    doubtful: Mask  # along which of these it may, for all that is known of the derivatives, (k,)
+    doubtful: Flags  # along which of these it may, for all that is known of the derivatives, (k,)
     # The direction that is seen least, of length one in the fitted parameters, (p,).
     worst: FloatArray
     singular: FloatArray  # of the derivatives in units of the noise, (p,)

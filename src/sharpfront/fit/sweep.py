@@ -296,7 +296,7 @@ def _one(
             solution = near.member.neighbour(near, every, near.tol)
         else:
             solution = solve(work.factory, **work.options, **wanted)
-        value = _numbers(work.observe(solution))
+        value = _plain_numbers(work.observe(solution))
         if work.keep and work.into is not None:
             solution.save(_saved(work.into, index))
     except ArgumentError:
@@ -314,7 +314,7 @@ def _saved(folder: Path, index: int) -> Path:
     return folder / f"row-{index}.npz"
 
 
-def _numbers(observed: Any) -> Any:
+def _plain_numbers(observed: Any) -> Any:
     """Return what was observed as a number or lists of them."""
     if observed is None:
         raise refusal("What observe= returns", "a number or an array", observed)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags
 from sharpfront.checks import explained, flag, listed, numbers_in, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Piece, Pieces, Segment, Spot
@@ -112,7 +112,7 @@ class Box(Shape):
             return np.empty((0, self.dimension))
         return np.array(list(itertools.product(*self.sides)))
 
-    def contains(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d) lie in the closed box."""
         low, high = self.bounds
         return np.asarray(np.all((points >= low) & (points <= high), axis=1))

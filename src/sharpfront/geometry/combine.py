@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces, Sieve, ends
 from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, State
@@ -113,7 +113,7 @@ class Combination(Shape):
             return np.asarray(np.maximum(mine, other))
         return np.asarray(np.minimum(mine, -other if self.operation == "difference" else other))
 
-    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+    def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside."""
         mine = self.first.within(points, slack)
         if self.operation == "union":
@@ -216,7 +216,7 @@ class _Side:
     probe: float
     slack: float
 
-    def __call__(self, found: BoundaryPoints) -> NDArray[np.int64]:
+    def __call__(self, found: BoundaryPoints) -> Ints:
         behind = found.points - self.probe * found.normals
         ahead = found.points + self.probe * found.normals
         inside = self.region.within(behind, self.slack).astype(np.int64)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.sampling import steps
 
@@ -33,7 +33,7 @@ class Sieve:
     # may change. Its size may be used as a distance below which that cannot happen.
     level: Callable[[Points], Points]
     # Function of boundary points that gives 1 (keep), -1 (keep with the normal turned) or 0.
-    side: Callable[[BoundaryPoints], NDArray[np.int64]]
+    side: Callable[[BoundaryPoints], Ints]
     # Levels up to this size count as zero, and cuts closer than a thousand of it as one cut.
     slack: float
     # Lower and upper corner (2, d) of a box outside which nothing is kept, where known.
@@ -103,7 +103,7 @@ class Curve(ABC):
             return [self]
         return [Cut(self, low, high, side) for low, high, side in joined if side]
 
-    def _sides(self, cuts: Points, sieve: Sieve) -> NDArray[np.int64]:
+    def _sides(self, cuts: Points, sieve: Sieve) -> Ints:
         """Return the side of each stretch between cuts: the median of some of its points.
 
         One point alone might be where another boundary touches this one.
@@ -219,25 +219,28 @@ def _met(curve: Curve, sieve: Sieve) -> Points:
     """
     if sieve.corners is None or not len(sieve.corners):
         return np.empty(0)
-    arc = np.linspace(0.0, curve.measure, _FIRST_STEPS + 1)
-    gaps = np.linalg.norm(curve.at(arc).points[:, None] - sieve.corners, axis=2)
-    near = gaps.min(axis=0) <= curve.measure / _FIRST_STEPS
-    corners, at = sieve.corners[near], arc[np.argmin(gaps, axis=0)[near]]
-    for _ in range(_PROJECTIONS):
-        found = curve.at(at)
-        tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
-        at = np.clip(at + np.sum((corners - found.points) * tangents, axis=1), 0.0, curve.measure)
-    off = np.abs(corners - curve.at(at).points).max(axis=1, initial=0.0)
+    at = arcs_of(curve, sieve.corners)
+    off = np.abs(sieve.corners - curve.at(at).points).max(axis=1, initial=0.0)
     return np.asarray(at[off <= 10 * sieve.slack])
 
 
-def _states(level: Points, sieve: Sieve) -> NDArray[np.int64]:
+def arcs_of(curve: Curve, points: Points) -> Points:
+    """Return the arc lengths at which a curve is closest to points on it or next to it, (m,)."""
+    arc = np.linspace(0.0, curve.measure, _FIRST_STEPS + 1)
+    gaps = np.linalg.norm(curve.at(arc).points[:, None] - points, axis=2)
+    at = arc[np.argmin(gaps, axis=0)]
+    for _ in range(_PROJECTIONS):
+        found = curve.at(at)
+        tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
+        at = np.clip(at + np.sum((points - found.points) * tangents, axis=1), 0.0, curve.measure)
+    return np.asarray(at)
+
+
+def _states(level: Points, sieve: Sieve) -> Ints:
     return (level > sieve.slack).astype(np.int64) - (level < -sieve.slack).astype(np.int64)
 
 
-def _without_touches(
-    arc: Points, states: NDArray[np.int64], least: float
-) -> tuple[Points, NDArray[np.int64]]:
+def _without_touches(arc: Points, states: Ints, least: float) -> tuple[Points, Ints]:
     """Leave out the points on stretches of level zero shorter than `least`.
 
     Those are no common boundary: the level passes through zero there or touches it. At the ends
@@ -262,8 +265,8 @@ def _bisected(
     sieve: Sieve,
     low: Points,
     high: Points,
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
+    before: Ints,
+    after: Ints,
 ) -> Points:
     """Return where the state `before` ends, by the sign alone where it becomes the opposite."""
     if not len(low):
@@ -316,9 +319,7 @@ def _apart(cuts: Points, least: float) -> Points:
     return np.array([*kept, float(cuts[-1])])
 
 
-def _joined(
-    cuts: Points, sides: NDArray[np.int64], *, closed: bool
-) -> list[tuple[float, float, int]]:
+def _joined(cuts: Points, sides: Ints, *, closed: bool) -> list[tuple[float, float, int]]:
     """Join neighbouring stretches of one side; on a closed curve also across its start."""
     stretches: list[tuple[float, float, int]] = []
     for low, high, side in zip(cuts[:-1].tolist(), cuts[1:].tolist(), sides.tolist(), strict=True):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags, Ints
+
 if TYPE_CHECKING:
     from sharpfront.geometry.curves import Piece
 
@@ -24,7 +26,7 @@ class BoundaryPoints:
     points: Points
     normals: Points
 
-    def chosen(self, which: NDArray[np.int64] | NDArray[np.bool_]) -> BoundaryPoints:
+    def chosen(self, which: Ints | Flags) -> BoundaryPoints:
         """Return some of them."""
         return BoundaryPoints(self.points[which], self.normals[which])
 
@@ -68,7 +70,7 @@ class Domain(Protocol):
     def corners(self) -> Points:
         """The points where the boundary has a corner, (k, d); none for a smooth shape."""
 
-    def contains(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d) lie in the closed region."""
 
     def sample(self, count: int, how: Sampling = "quasi", seed: int = 0) -> Points:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import ends_of
 from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
@@ -86,7 +87,7 @@ def _cross(first: Points, then: Points) -> Points:
     return np.asarray(first[:, 0] * then[:, 1] - first[:, 1] * then[:, 0])
 
 
-def _inside(curve: LevelCurve, domain: Domain) -> NDArray[np.bool_]:
+def _inside(curve: LevelCurve, domain: Domain) -> Flags:
     """Tell along a curve whether a domain is on both its sides, but for its ends."""
     found = curve.at(_LOOKED * curve.measure)
     away = _BESIDE * float(np.ptp(domain.bounds, axis=0).max()) * found.normals
@@ -124,7 +125,7 @@ def _between_walls(level: _Level, line: Points, domain: Domain) -> tuple[list[Le
         loose = level.onto(line[[first + 1, last]]).points
         ends = [own if end is None else end for end, own in zip(found, loose, strict=True)]
         if last - first > _FEWEST:
-            between = _between(line[first + 1 : last + 1], ends[0], ends[1])
+            between = _from_wall_to_wall(line[first + 1 : last + 1], ends[0], ends[1])
             out.append(OpenLevelCurve(level, between))
         whole = whole and last - first > _FEWEST and not any(end is None for end in found)
     return out, whole
@@ -137,7 +138,7 @@ def _straight_sides(domain: Domain) -> list[Points]:
     return [ends for ends in every if ends is not None]
 
 
-def _between(line: Points, start: Points, stop: Points) -> Points:
+def _from_wall_to_wall(line: Points, start: Points, stop: Points) -> Points:
     """Return a line with other ends."""
     spacing = np.median(np.linalg.norm(np.diff(line, axis=0), axis=1)) if len(line) > 1 else 0.0
     gaps = [np.linalg.norm(line - end, axis=1) for end in (start, stop)]

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.checks import explained, function, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces
@@ -69,7 +70,7 @@ class LevelSet(Shape):
         room = 1e-3 * np.ptp(seen, axis=0)
         return np.stack([seen.min(axis=0) - room, seen.max(axis=0) + room])
 
-    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+    def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or about `slack` outside."""
         low, high = self.frame
         found = np.all((points >= low) & (points <= high), axis=1)
@@ -89,12 +90,12 @@ class LevelSet(Shape):
 
     def _slid(self, points: Points, foot: Points, normal: Points) -> Points:
         """Return the distances to the boundary after sliding along it towards the points."""
-        away, along = _apart(points, foot, normal)
+        away, along = _offsets(points, foot, normal)
         share = np.ones((len(points), 1))
         for _ in range(_SLIDES):
             found = self.onto(foot + share * along)
             foot, before = found.points, along
-            distance, along = _apart(points, foot, found.normals)
+            distance, along = _offsets(points, foot, found.normals)
             away = np.minimum(away, distance)
             # Around a bend the way is shorter or longer than it looks: a secant step corrects it.
             gone = np.sum(before * (before - along), axis=1) / _positive(np.sum(before**2, axis=1))
@@ -138,7 +139,7 @@ class LevelSet(Shape):
         return enclosing(self.value, self.frame)
 
     @cached_property
-    def _vertices(self) -> tuple[BoundaryPoints, NDArray[np.int64]]:
+    def _vertices(self) -> tuple[BoundaryPoints, Ints]:
         """The corners of the triangles in space, once each, and their indices (3 t,)."""
         rough = triangles(self.value, self._region).reshape(-1, 3)
         once, which = np.unique(rough, axis=0, return_inverse=True)
@@ -297,7 +298,7 @@ class Implicit(LevelSet):
         return np.stack(slopes, axis=1)
 
 
-def _apart(points: Points, foot: Points, normal: Points) -> tuple[Points, Points]:
+def _offsets(points: Points, foot: Points, normal: Points) -> tuple[Points, Points]:
     """Return the distances from feet to points (m,), and the part along the boundary (m, d)."""
     offset = points - foot
     along = offset - np.sum(offset * normal, axis=1)[:, None] * normal

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import Curve, Cut, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.levelset import LevelCurve
@@ -82,7 +82,7 @@ def _outside(normals: Points, along: Points) -> Points:
     return np.where(across > 0, 1.0, -1.0)
 
 
-def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, NDArray[np.bool_]]:
+def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, Flags]:
     """Return polynomials between arc lengths, (n, NODES, 2), and which of them need no halving."""
     whole, share = _whole(curve), 0.5 * (PARAMETERS + 1.0)
     if isinstance(whole, LevelCurve):

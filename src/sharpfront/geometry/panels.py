@@ -13,13 +13,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags
+from sharpfront.arrays import Ints as Ints
 from sharpfront.geometry.curves import Curve
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.panel_fits import NODES, PARAMETERS, panels_of, weights_of
 
-Ints = NDArray[np.int64]
 # A smooth curve has no more panels than this.
 MOST = 200
 # Places on a panel, or on part of one, that tell which box holds it, and the room it is given.
@@ -253,7 +253,7 @@ class Panels:
 
     def _with_corners(
         self, panel: Ints, t: Points, low: Points, high: Points
-    ) -> tuple[Points, NDArray[np.bool_]]:
+    ) -> tuple[Points, Flags]:
         """Return parameters along parts of panels, (n, m), and whether they lie in a box.
 
         Between two that do not, that which comes closest: panels may cut a corner of the box off.
@@ -291,7 +291,7 @@ class Panels:
         points = self.at(np.full(3, stretch.panel), t)
         return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
-    def _within(self, panel: Ints, t: Points, low: Points, high: Points) -> NDArray[np.bool_]:
+    def _within(self, panel: Ints, t: Points, low: Points, high: Points) -> Flags:
         points = self.at(panel, t)
         return np.asarray(np.all((points >= low) & (points <= high), axis=1))
 
@@ -300,7 +300,7 @@ class Panels:
         panel: Ints,
         start: Points,
         stop: Points,
-        first: NDArray[np.bool_],
+        first: Flags,
         low: Points,
         high: Points,
     ) -> Points:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Pieces, Sieve
 from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
@@ -67,11 +68,11 @@ class Relabelled(Shape):
         """How far outside a point may be by rounding."""
         return self.shape.slack
 
-    def contains(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d) lie in the closed region."""
         return self.shape.contains(points)
 
-    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+    def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside."""
         return self.shape.within(points, slack)
 
@@ -160,7 +161,7 @@ class Marked(Relabelled):
                 f"The function for {self.name!r} is true nowhere on the boundary of {self.shape!r}."
             )
 
-    def _marks(self, points: Points) -> NDArray[np.bool_]:
+    def _marks(self, points: Points) -> Flags:
         try:
             marks = np.asarray(self.where(*points.T))
             return np.array(np.broadcast_to(marks, len(points)), dtype=bool)
@@ -174,10 +175,10 @@ class Marked(Relabelled):
         # Larger than any length: between two points of one kind nothing is looked for.
         return np.where(self._marks(points), np.inf, -np.inf)
 
-    def _inside(self, found: BoundaryPoints) -> NDArray[np.int64]:
+    def _inside(self, found: BoundaryPoints) -> Ints:
         return self._marks(found.points).astype(np.int64)
 
-    def _outside(self, found: BoundaryPoints) -> NDArray[np.int64]:
+    def _outside(self, found: BoundaryPoints) -> Ints:
         return 1 - self._inside(found)
 
 
@@ -186,7 +187,7 @@ class Nearest:
     """The mark of the nearest of some points (m, d), as a function of the coordinates."""
 
     points: Points
-    marks: NDArray[np.bool_]
+    marks: Flags
 
     @cached_property
     def _tree(self) -> object:
@@ -194,7 +195,7 @@ class Nearest:
 
         return cKDTree(self.points)
 
-    def __call__(self, *coordinates: Points) -> NDArray[np.bool_]:
+    def __call__(self, *coordinates: Points) -> Flags:
         """Return the marks at points given by their coordinates."""
         _, nearest = self._tree.query(np.stack(coordinates, axis=-1))  # type: ignore[attr-defined]
         return np.asarray(self.marks[nearest], dtype=bool)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Ints
 from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.sampling import candidates, thinned, unit_sample
@@ -168,7 +168,7 @@ def sieves_of(piece: object) -> tuple[object, Sieves]:
     return piece, sieves
 
 
-def passed(found: BoundaryPoints, sieves: Sieves) -> tuple[NDArray[np.int64], BoundaryPoints]:
+def passed(found: BoundaryPoints, sieves: Sieves) -> tuple[Ints, BoundaryPoints]:
     """Return which points sieves leave, and these, with normals that lead out of the solid."""
     which = np.arange(len(found.points))
     for sieve, side in sieves:

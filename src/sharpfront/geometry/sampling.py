@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.checks import whole
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import Points, Sampling
@@ -68,7 +68,7 @@ def steps(count: int, seed: int) -> Points:
     return np.asarray((np.arange(count) + shift) / max(count, 1))
 
 
-def shares(count: int, sizes: list[float]) -> NDArray[np.int64]:
+def shares(count: int, sizes: list[float]) -> Ints:
     """Divide a count in proportion to sizes, each at least 1 where there are enough."""
     least = 1 if count >= len(sizes) else 0
     ideal = np.asarray(sizes) / sum(sizes) * (count - least * len(sizes))
@@ -83,7 +83,7 @@ def candidates(count: int) -> int:
     return 4 * count if count <= _MOST_THINNED else count
 
 
-def thinned(points: Points, count: int) -> NDArray[np.int64]:
+def thinned(points: Points, count: int) -> Ints:
     """Return indices of `count` of the points, each as far as can be from those before it."""
     if count >= len(points) or count > _MOST_THINNED:
         return np.arange(min(count, len(points)))

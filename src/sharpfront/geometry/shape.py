@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags
 from sharpfront.checks import did_you_mean, explained, function, is_number, refusal
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry.curves import Curve, Piece, Pieces
@@ -91,11 +92,11 @@ class Shape(ABC):
             return np.empty((0, self.dimension))
         return corners(self._curves, 1e-6 * self._size)
 
-    def contains(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d) lie in the closed region, with room for rounding."""
         return self.within(np.asarray(points, dtype=np.float64), self.slack)
 
-    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+    def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside.
 
         With a negative slack: which are at least that far inside.

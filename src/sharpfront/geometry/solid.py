@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.checks import explained
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Pieces
@@ -36,7 +37,7 @@ class Solid(Shape):
     """
 
     vertices: Points
-    faces: NDArray[np.int64]
+    faces: Ints
 
     @explained('sf.Solid("part.stl")')
     def __init__(self, surface: str | Path | Any) -> None:
@@ -89,7 +90,7 @@ class Solid(Shape):
         away = np.sqrt(np.maximum(squared, 0))
         return np.asarray(np.where(self._winding(points) > 0.5, away, -away))
 
-    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+    def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, 3) are inside or at most `slack` outside."""
         low, high = self.bounds
         room = max(slack, 0.0)
@@ -141,7 +142,7 @@ def _read(path: Path, trimesh: Any) -> Any:
     return surface
 
 
-def _checked_surface(surface: Any) -> tuple[Points, NDArray[np.int64]]:
+def _checked_surface(surface: Any) -> tuple[Points, Ints]:
     vertices = np.ascontiguousarray(surface.vertices, dtype=np.float64)
     faces = np.ascontiguousarray(surface.faces, dtype=np.int64)
     if not len(faces) or not np.all(np.isfinite(vertices)):
@@ -166,7 +167,7 @@ def _checked_surface(surface: Any) -> tuple[Points, NDArray[np.int64]]:
     return vertices, (faces if volume > 0 else np.ascontiguousarray(faces[:, ::-1]))
 
 
-def _used(vertices: Points, faces: NDArray[np.int64]) -> tuple[Points, NDArray[np.int64]]:
+def _used(vertices: Points, faces: Ints) -> tuple[Points, Ints]:
     """Join vertices in the same place, and leave out triangles of fewer than three places."""
     once, which = np.unique(vertices[faces.ravel()], axis=0, return_inverse=True)
     joined = which.reshape(-1, 3)

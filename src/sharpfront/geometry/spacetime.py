@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Piece
 from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, Sampling, State
@@ -61,7 +61,7 @@ class SpaceTime:
         own = self.space.corners
         return np.vstack([np.insert(own, own.shape[1], t, axis=1) for t in self.time])
 
-    def contains(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d + 1) lie in the closed region and the span."""
         t = points[:, -1]
         inside = (t >= self.time[0]) & (t <= self.time[1])

@@ -129,7 +129,7 @@ class _Star:
         """Yield the surface in squares of a cube's faces, so many along each axis."""
         lattice = np.array(list(itertools.product(range(-cuts, cuts + 1), repeat=3)))
         lattice = lattice[(np.abs(lattice) == cuts).any(axis=1)]
-        met = self.along_rays(_directions(lattice / cuts))
+        met = self.along_rays(_rays(lattice / cuts))
         if met is None:
             yield None
             return
@@ -151,7 +151,7 @@ class _Star:
     ) -> Square | None:
         angles = [np.repeat(_ANGLES, SQUARE_NODES), np.tile(_ANGLES, SQUARE_NODES)]
         at = [(low + 1.0 + z) / cuts for (low, _), z in zip(ends, angles, strict=True)]
-        met = self.along_rays(_directions(np.insert(np.stack(at, axis=1), axis, end, axis=1)))
+        met = self.along_rays(_rays(np.insert(np.stack(at, axis=1), axis, end, axis=1)))
         if met is None:
             return None
         weights = [
@@ -170,7 +170,7 @@ class _Star:
         return Square(weights[0], weights[1], named, self.centre)
 
 
-def _directions(angles: Points) -> Points:
+def _rays(angles: Points) -> Points:
     """Return unit vectors through points of a cube, in units of half a right angle, (m, 3)."""
     sides = np.where(np.abs(angles) == 1.0, angles, np.tan(0.25 * np.pi * angles))
     return np.asarray(sides / np.linalg.norm(sides, axis=1)[:, None])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.arrays import Flags, Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.patches import Patch, Sieves, Triangles, passed, sieves_of
 from sharpfront.geometry.sampling import thinned
@@ -84,7 +84,7 @@ class Surface:
         """Return triangles with corners on it and no longer edges, before anything is sieved."""
         return _halved(self._fine, spacing, None)
 
-    def kept(self, found: BoundaryPoints) -> tuple[NDArray[np.int64], BoundaryPoints]:
+    def kept(self, found: BoundaryPoints) -> tuple[Ints, BoundaryPoints]:
         """Return which points sieves leave, and these, with normals that lead out of the solid."""
         return passed(found, self.sieves)
 
@@ -162,7 +162,7 @@ def spread_over(
     return BoundaryPoints.joined(spread), np.concatenate(areas)
 
 
-def _in_box(points: Points, low: Points, high: Points) -> NDArray[np.bool_]:
+def _in_box(points: Points, low: Points, high: Points) -> Flags:
     """Tell which points lie in a box, or on it but for rounding."""
     room = BEYOND_BOX * (high - low)
     return np.asarray(np.all((points >= low - room) & (points <= high + room), axis=1))
@@ -181,7 +181,7 @@ def halves(triangles: Triangles) -> Triangles:
     """Return the halves of triangles, the first of all and then the second of all."""
     corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
     edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
-    return Triangles(*_bisected(corners, normals, edges, onto), onto)
+    return Triangles(*_halves(corners, normals, edges, onto), onto)
 
 
 def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | None) -> Triangles:
@@ -202,14 +202,12 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
         done.append((corners[~large], normals[~large]))
         if not large.any():
             break
-        corners, normals = _bisected(corners[large], normals[large], edges[large], onto)
+        corners, normals = _halves(corners[large], normals[large], edges[large], onto)
     every = [np.concatenate(each) for each in zip(*done, strict=True)]
     return replace(triangles, corners=every[0], normals=every[1])
 
 
-def _bisected(
-    corners: Points, normals: Points, edges: Points, onto: object
-) -> tuple[Points, Points]:
+def _halves(corners: Points, normals: Points, edges: Points, onto: object) -> tuple[Points, Points]:
     """Return the halves of triangles on both sides of the middle of their longest edge."""
     first = edges.argmax(axis=1)
     order = (first[:, None] + np.arange(3)) % 3

@@ -15,13 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import Array, FloatArray, namespace, to_host
+from sharpfront.arrays import Array, Flags, FloatArray, Ints, namespace, to_host
 from sharpfront.bases.boxes import distinct
-from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
-from sharpfront.leastsquares.device import Device
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.device import Device, inverse_factors, worst_of
 from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.refinement import ROUNDING
 from sharpfront.leastsquares.tree import TreeElimination
@@ -45,7 +42,7 @@ class LeafBatch:
 
     numbers: Ints  # of the leaves, (b,)
     moments: Ints  # of each leaf's traces, (b, g)
-    inside: NDArray[np.bool_] | None  # which columns are a leaf's own, (b, n); None for all
+    inside: Flags | None  # which columns are a leaf's own, (b, n); None for all
     rows: Array  # N, (b, m, g), or of each kind
     rhs: Array  # e, (b, m, k)
     start: Array  # (b, n, k)
@@ -81,7 +78,7 @@ class Stack:
     rest: float  # the sum of squares that no columns can make smaller
     rows: Array  # (b, m, n), overwritten by who takes them
     rhs: Array  # (b, m, k)
-    inside: NDArray[np.bool_] | None = None  # which columns are, (b, n); None for all
+    inside: Flags | None = None  # which columns are, (b, n); None for all
 
 
 def at_once(device: Device, rows: int, columns: int) -> int:

@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Array, FloatArray, namespace, to_host
-from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
-from sharpfront.leastsquares.device import Device, WholeNumbers
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import Array, FloatArray, Ints, namespace, to_host
+from sharpfront.leastsquares.device import Device, WholeNumbers, inverse_factors, worst_of
 from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
 

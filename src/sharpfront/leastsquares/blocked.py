@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtrtrs, dtrttp
 
-from sharpfront.arrays import Array, FloatArray, all_finite, like, to_host
+from sharpfront.arrays import Array, Flags, FloatArray, all_finite, like, to_host
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts
@@ -37,7 +36,7 @@ class _Triangle:
     packed: FloatArray  # R, its columns one after the other
     right: FloatArray
     diagonal: FloatArray  # sizes of the pivots
-    nothing: NDArray[np.bool_]  # which of them no row speaks of: their weights are zero
+    nothing: Flags  # which of them no row speaks of: their weights are zero
     missed: float  # square of what no weights of the group can mend
     link: FloatArray | None
     following: FloatArray | None

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
+from sharpfront.arrays import Ints as Ints
 
-Ints = NDArray[np.int64]
 # Neither half of a cut is smaller than this share.
 BALANCE = 0.25
 # Sets with more members may also be ordered by distance in the graph.
@@ -124,13 +123,13 @@ class _Sets:
         inside = ends[:, 0] >= 0
         self.pairs, self.weights, self.ends = pairs[inside], weights[inside], ends[inside]
 
-    def uncut(self, first: NDArray[np.bool_]) -> tuple[Ints, FloatArray]:
+    def uncut(self, first: Flags) -> tuple[Ints, FloatArray]:
         """Return the traces inside halves, and their weights."""
         sides = first[self.ends]
         kept = sides[:, 0] == sides[:, 1]
         return self.pairs[kept], self.weights[kept]
 
-    def parted(self, first: NDArray[np.bool_], counts: Ints) -> Ints:
+    def parted(self, first: Flags, counts: Ints) -> Ints:
         """Return the members, in each set those in its first half first, of which so many are."""
         before: Ints = np.cumsum(first) - first
         before = before - before[self.starts][self.of]
@@ -139,7 +138,7 @@ class _Sets:
         out[self.starts[self.of] + place] = self.members
         return out
 
-    def first_halves(self, ranks: Ints) -> NDArray[np.bool_]:
+    def first_halves(self, ranks: Ints) -> Flags:
         """Return which members are in the first half of the cheapest cut of their set.
 
         Leaves have ranks in orderings, (orderings, total).
@@ -159,13 +158,13 @@ class _Sets:
             first[better[self.of]] = own[better[dear][part.of]]
         return first
 
-    def _some(self, chosen: NDArray[np.bool_]) -> _Sets:
+    def _some(self, chosen: Flags) -> _Sets:
         """Return the chosen sets."""
         return _Sets(
             self.members[chosen[self.of]], self.sizes[chosen], self.pairs, self.weights, self._total
         )
 
-    def _halves(self, codes: Ints) -> tuple[NDArray[np.bool_], FloatArray]:
+    def _halves(self, codes: Ints) -> tuple[Flags, FloatArray]:
         """Return which members are in the first half of the cheapest cut, and what cuts cost.
 
         Members have codes in orderings, (orderings, members), that sort them within their sets.

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.arrays import FloatArray, Ints, blas_threads
 from sharpfront.leastsquares.cluster import as_bytes, gathered
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.leaf_rows import Remainder, joined, remainder
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted
-from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 if TYPE_CHECKING:
@@ -182,10 +181,10 @@ def _descended(step: _Merged, known: _Known | None) -> _Known:
     """Return the moments around a merge and those it eliminates, from those around it."""
     around = step[0].index
     values = np.zeros((0, step[0].rhs.shape[1])) if known is None else known.at(around)
-    return _substituted([] if step[1] is None else [step[1]], _Known(around, values))
+    return _traces_found([] if step[1] is None else [step[1]], _Known(around, values))
 
 
-def _substituted(steps: Sequence[Elimination], known: _Known) -> _Known:
+def _traces_found(steps: Sequence[Elimination], known: _Known) -> _Known:
     """Return moments with those that steps eliminated, the last step first."""
     every = np.sort(np.concatenate([known.index, *(step.shared for step in steps)]))
     values = np.zeros((len(every), known.values.shape[1]))
@@ -201,7 +200,7 @@ def _answered(part: _Subtree, known: _Known | None) -> _Answer:
     around = part.front.index
     k = part.front.rhs.shape[1]
     start = _Known(around, np.zeros((0, k)) if known is None else known.at(around))
-    found = _substituted(part.steps, start)
+    found = _traces_found(part.steps, start)
     columns = [
         leaf.columns(found.at(own)) for leaf, own in zip(part.leaves, part.index, strict=True)
     ]

@@ -19,13 +19,12 @@ import numpy as np
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtrttp
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.leaf_rows import remainder
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces, united
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.reflectors import unpacked
-from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
 from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
 

@@ -12,9 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray, all_finite, to_host
+from sharpfront.arrays import FloatArray, Ints, all_finite, to_host
 from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares.contract import infinite
 
@@ -25,7 +24,7 @@ _Placed = tuple[Block, int]
 class Places:
     """Entries of the right-hand side that rows stand for, -1 for zero, and the rows' weights."""
 
-    places: NDArray[np.int64]
+    places: Ints
     weights: FloatArray
 
     def scatter(self, values: FloatArray, out: FloatArray) -> None:

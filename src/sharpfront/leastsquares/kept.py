@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
@@ -205,7 +204,7 @@ class FactoredTree:
             right = [rows for _, rows in parts]
             sizes: list[float] = []
             for _ in range(1 + REFINEMENTS):
-                change = _substituted(self._places, self._normal(right, traces))
+                change = _solved_traces(self._places, self._normal(right, traces))
                 traces += change
                 sizes.append(float(np.abs(change).max()))
                 # The next change is smaller than this one by as much as this is than the last.
@@ -249,7 +248,7 @@ def _summed(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, Nu
     return lower, coupling, whole[shared:, shared:] - coupling.conj().T @ coupling
 
 
-def _substituted(places: Sequence[_KeptMerge], rhs: Numbers) -> Numbers:
+def _solved_traces(places: Sequence[_KeptMerge], rhs: Numbers) -> Numbers:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         solve = lapack("trtrs", p.lower)

@@ -4,20 +4,130 @@
 
 over a leaf's columns c. The rows that make up most of a leaf come reduced to a triangle R, so that
 they need not be reduced again with other ties or another weight w.
+
+Matrices that are few numbers times what many leaves share: made whenever they are read.
+
+What least squares leave of their rows, and functions that are chosen to leave less.
+
+Some functions may belong to no leaf: they are of all leaves together, such as those of a corner.
+Their rows stand on the right-hand side, with a column each. What is left of these columns and of
+a side that is solved for is kept as rows over them; of all rows together then the best sum of the
+columns is a small least-squares problem.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from scipy.linalg import lstsq
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.light import Matrix
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.reflectors import PANEL, upper_half
-from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.unlocked import reflect
+
+# Functions of which leaves' own columns leave less than this share of the largest are resolved by
+# these: what is left is rounding.
+RESOLVED = 1e-12
+
+
+# For each side that is solved for, what is left of it and of the shared functions as rows over
+# these.
+Remainder = tuple[FloatArray, ...]
+
+
+def remainder(rows: FloatArray, shared: int, sides: int = 1) -> Remainder:
+    """Return what is left of right-hand sides as few rows with the same squares, for each side.
+
+    Parameters
+    ----------
+    rows
+        Over all right-hand sides, (m, k).
+    shared
+        How many of the last columns are those of shared functions.
+    sides
+        How many of the first ones are solved for. Those between are probes and do not count.
+    """
+    functions = range(rows.shape[1] - shared, rows.shape[1])
+    return tuple(_fewer([rows[:, [j, *functions]]]) for j in range(sides))
+
+
+def joined(parts: Sequence[Remainder]) -> Remainder:
+    """Return remainders as one."""
+    return tuple(_fewer(own) for own in zip(*parts, strict=True))
+
+
+def _fewer(rows: Sequence[FloatArray]) -> FloatArray:
+    if rows[0].shape[1] == 1:
+        return np.array([[math.sqrt(sum(float(np.vdot(part, part)) for part in rows))]])
+    kept = np.concatenate(rows)
+    return kept if len(kept) <= kept.shape[1] else np.asarray(np.linalg.qr(kept, mode="r"))
+
+
+def least(left: FloatArray) -> tuple[FloatArray, float]:
+    """Return how much of each shared function leaves least, and what is left then."""
+    if left.shape[1] == 1:
+        return np.zeros(0), float(np.linalg.norm(left[:, 0]))
+    strengths = np.asarray(lstsq(left[:, 1:], -left[:, 0], cond=RESOLVED)[0])
+    return strengths, float(np.linalg.norm(left[:, 0] + left[:, 1:] @ strengths))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Rows that come in equal parts, each with a factor."""
+
+    factors: tuple[float, ...]
+    rows: FloatArray  # (m, n)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    @property
+    def size(self) -> int:
+        """How many numbers it takes."""
+        return len(self.factors)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        """Return the rows, (m, n)."""
+        each = np.repeat(self.factors, len(self.rows) // len(self.factors))
+        return np.asarray(each[:, None] * self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """A square matrix with few entries: the sum of some, each with a factor."""
+
+    factors: FloatArray  # (k,)
+    entries: FloatArray  # of each, (k, e)
+    places: Ints  # of the entries, columns one after the other
+    columns: int
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.columns
+
+    @property
+    def size(self) -> int:
+        """How many numbers it takes."""
+        return len(self.factors)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        """Return the matrix, (n, n), in Fortran's order."""
+        out = np.zeros(self.columns**2)
+        out[self.places] = self.factors @ self.entries
+        return out.reshape(self.columns, self.columns).T
+
+
+Matrix = FloatArray | Scaled | Summed
+
+
+def fresh(matrix: Matrix) -> FloatArray:
+    """Return a matrix in Fortran's order that may be overwritten."""
+    return np.asarray(matrix) if isinstance(matrix, Summed) else np.array(matrix, order="F")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +159,7 @@ class Reduced:
 
         So many of the last right-hand sides are those of functions that all leaves share.
         """
-        triangle, own, rest = _reduced(matrix, rhs)
+        triangle, own, rest = _triangle(matrix, rhs)
         return cls(triangle, own, remainder(rest, shared))
 
     @classmethod
@@ -62,11 +172,11 @@ class Reduced:
         """
         k = sides[0].shape[1]
         if all(np.array_equal(matrix, matrices[0]) for matrix in matrices[1:]):
-            triangle, own, rest = _reduced(matrices[0], np.concatenate(sides, axis=1))
+            triangle, own, rest = _triangle(matrices[0], np.concatenate(sides, axis=1))
             columns = [slice(j * k, (j + 1) * k) for j in range(len(sides))]
             parts = [(triangle, own[:, c], rest[:, c]) for c in columns]
         else:
-            parts = [_reduced(*both) for both in zip(matrices, sides, strict=True)]
+            parts = [_triangle(*both) for both in zip(matrices, sides, strict=True)]
         left = joined([remainder(rest, shared) for _, _, rest in parts])
         rhs, done = np.concatenate([own for _, own, _ in parts]), 0
         whole = np.zeros((len(rhs), len(rhs)), order="F")
@@ -76,7 +186,7 @@ class Reduced:
         return cls(whole, rhs, left)
 
 
-def _reduced(matrix: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _triangle(matrix: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the triangle of rows, what is beside it of right-hand sides, and what is below."""
     m, n = matrix.shape
     stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dtpmqrt, dtpqrt
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.leaf_rows import Remainder, remainder
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.remainders import Remainder, remainder
 from sharpfront.leastsquares.unlocked import solve_triangle
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints
+from sharpfront.arrays import FloatArray, Ints
 
 # Operations in vain that take a card as long as another batch does: 2 ms at 10 TFLOP/s.
 IN_VAIN = 2e10

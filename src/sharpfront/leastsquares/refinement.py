@@ -17,7 +17,7 @@ FIRST = 1e-4
 FALLING, LUCK = 0.1, 30.0
 ROUNDING = 2.0**-52
 STEPS = 6
-_TINY = 1e-300
+TINY = 1e-300
 
 
 def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, int] | None:
@@ -31,9 +31,9 @@ def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, i
         step = step_from(found)
         found = found + step
         high, whole = (to_host(xp.max(xp.abs(a), axis=0)) for a in (step, found))
-        size = high / np.maximum(whole, _TINY)
+        size = high / np.maximum(whole, TINY)
         first = size if count == 1 else first
-        fall = size / np.maximum(last, _TINY)
+        fall = size / np.maximum(last, TINY)
         stuck = (fall > FALLING) & (size > ROUNDING)
         if not np.all(size <= FIRST) or np.any(
             stuck & (size > LUCK * np.sqrt(ROUNDING * np.maximum(first, ROUNDING)))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Array, FloatArray
+from sharpfront.arrays import Array, FloatArray, Ints
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares.batched_leaves import Stack, stacked
 from sharpfront.leastsquares.batched_tree import solved_on_device
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.device import Device
-from sharpfront.leastsquares.dissection import Ints, nested_dissection
+from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaf_rows import LeafRows, together
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves

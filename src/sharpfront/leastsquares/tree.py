@@ -17,15 +17,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
+from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.dissection import MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
-from sharpfront.leastsquares.leaf_rows import LeafRows
+from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
-from sharpfront.leastsquares.remainders import Remainder, joined, least
+from sharpfront.leastsquares.refinement import TINY
 
-_TINY = 1e-300
 # Traces with so many moments in all are eliminated by Gram matrices, unless refinement shows that
 # these lose digits; where most leaves are like others, so that few merges differ, from FEW on.
 # Smaller matrices are multiplied hardly faster than reduced by QR, and need no refinement then:
@@ -60,7 +59,7 @@ class TreeSolution:
         refinements: int | None,
     ) -> list[TreeSolution]:
         """Return the solution for each side, from what is left of the rows, and extreme entries."""
-        condition = max(high / max(low, _TINY) for low, high in extremes)
+        condition = max(high / max(low, TINY) for low, high in extremes)
         out = []
         if left[0].shape[1] == len(left) == 1:
             return [cls(columns, least(left[0])[1], condition, refinements)]

@@ -70,7 +70,7 @@ class Quadrilateral:
         """
         along, across, twist = self._slopes
         x = points - self._points[0]
-        a, b, c = -_cross(along, twist), _cross(x, twist) - _cross(along, across), _cross(x, across)
+        a, b, c = -cross(along, twist), cross(x, twist) - cross(along, across), cross(x, across)
         root = np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))
         down = np.maximum(root - b, 1e-300)
         s = np.clip(2.0 * c / down, -self.size[0], 2.0 * self.size[0])
@@ -87,5 +87,6 @@ class Quadrilateral:
         return dict(zip(self.DERIVATIVES, (*found, rest), strict=True))
 
 
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return a_1 b_2 - a_2 b_1 of vectors (..., 2)."""
     return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

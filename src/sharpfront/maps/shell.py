@@ -13,20 +13,16 @@ from numpy.polynomial import chebyshev
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, jacobian
+from sharpfront.maps.strip import ACROSS, ROOM, by_newton
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 Corners = tuple[tuple[tuple[float, ...], ...], ...]
-# Places along the shell and across it from which points are looked for, and steps of Newton's
-# method.
-SHELL_PLACES, ACROSS, STEPS = 17, 5, 12
-# Steps shorter than this share of the shell leave rounding: the next would be its square.
-ARRIVED = 1e-9
+# Places along the shell from which points are looked for.
+SHELL_PLACES = 17
 # Derivatives along the surface that equations of order two need.
 SHELL_ORDERS = 2
-# Points farther from the shell than this share of its size are not looked for.
-ROOM = 0.05
 # Entries of tables that are held at a time.
 AT_ONCE = 4_000_000
 
@@ -133,19 +129,13 @@ class Shell:
 
     def found(self, points: FloatArray, near: FloatArray) -> FloatArray:
         """Return the positions of points by Newton's method from positions near them, (m, 3)."""
-        out, here = near.copy(), np.arange(len(points))
-        most = np.array([0.1 * self.lengths[0], 0.1 * self.lengths[1], self.depth])
-        for _ in range(STEPS):
-            if not len(here):
-                break
-            now = out[here]
-            along = self._along(now, 1)
-            miss = points[here] - along[0, 0][:, :3] + now[:, 2:] * along[0, 0][:, 3:]
-            slopes = jacobian(_moved(along, now[:, 2:], 1))
-            step = np.linalg.solve(slopes, miss[:, :, None])[..., 0]
-            out[here] = np.clip(now + np.clip(step, -most, most), -self.size, 2.0 * self.size)
-            here = here[np.max(np.abs(step) / self.size, axis=1) > ARRIVED]
-        return out
+        return by_newton(self._step, points, near, self.size)
+
+    def _step(self, points: FloatArray, at: FloatArray) -> FloatArray:
+        along = self._along(at, 1)
+        miss = points - along[0, 0][:, :3] + at[:, 2:] * along[0, 0][:, 3:]
+        slopes = jacobian(_moved(along, at[:, 2:], 1))
+        return np.asarray(np.linalg.solve(slopes, miss[:, :, None])[..., 0])
 
 
 def _moved(along: Mapping[tuple[int, int], FloatArray], depth: FloatArray, order: int) -> Taylor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,11 +12,11 @@ from numpy.polynomial import chebyshev
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor
+from sharpfront.maps.quadrilateral import Corner, cross
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-Corner = tuple[float, float]
 # Places along the strip and across it from which points are looked for, and steps of Newton's
 # method: short of corners lines across a strip are far from being its normals.
 PLACES, ACROSS, STEPS = 65, 5, 12
@@ -102,20 +103,14 @@ class Strip:
         across = 0.5 / (ACROSS - 1) + ROOM
         far = gap > across * self.depth * self._longest + 2.0 * spacing
         out[far] = -1.0 - self.size
-        here = np.flatnonzero(~far)
-        most = np.array([0.1 * self.length, self.depth])
-        for _ in range(STEPS):
-            if not len(here):
-                break
-            at = out[here]
-            (curve, normals), (slopes, turns) = self._along(at[:, 0], 1)
-            miss = points[here] - curve + at[:, 1:] * normals
-            a, b = slopes - at[:, 1:] * turns, -normals
-            area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-            step = np.stack([_cross(miss, b), _cross(a, miss)], axis=1) / area[:, None]
-            out[here] = np.clip(at + np.clip(step, -most, most), -self.size, 2.0 * self.size)
-            here = here[np.max(np.abs(step) / self.size, axis=1) > ARRIVED]
+        out[~far] = by_newton(self._step, points[~far], out[~far], self.size)
         return out
+
+    def _step(self, points: FloatArray, at: FloatArray) -> FloatArray:
+        (curve, normals), (slopes, turns) = self._along(at[:, 0], 1)
+        miss = points - curve + at[:, 1:] * normals
+        a, b = slopes - at[:, 1:] * turns, -normals
+        return np.stack([cross(miss, b), cross(a, miss)], axis=1) / cross(a, b)[:, None]
 
     def taylor(self, chart: FloatArray) -> Taylor:
         """Return the derivatives of x at positions (s, d), (m, 2) each."""
@@ -142,5 +137,23 @@ class Strip:
         return np.asarray(turn * across * np.sign(np.sum(across * up, axis=1))[:, None])
 
 
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+def by_newton(
+    step: Callable[[FloatArray, FloatArray], FloatArray],
+    points: FloatArray,
+    near: FloatArray,
+    size: FloatArray,
+) -> FloatArray:
+    """Return positions of points in a cell of some size, from positions near them (m, d).
+
+    `step` takes points and positions; no step is longer than a tenth of the cell along what it
+    follows, or than its depth.
+    """
+    out, here = near.copy(), np.arange(len(points))
+    most = size * np.array([*(0.1,) * (len(size) - 1), 1.0])
+    for _ in range(STEPS):
+        if not len(here):
+            break
+        change = step(points[here], out[here])
+        out[here] = np.clip(out[here] + np.clip(change, -most, most), -size, 2.0 * size)
+        here = here[np.max(np.abs(change) / size, axis=1) > ARRIVED]
+    return out

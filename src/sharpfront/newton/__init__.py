@@ -1,7 +1,7 @@
 """Nonlinear problems: Newton's method in function space, damping and continuation."""
 
-from sharpfront.newton.around import NewtonAround, newton_adaptor
+from sharpfront.newton.around import newton_adaptor
 from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.guess import Start
 
-__all__ = ["NewtonAround", "Start", "newton_adaptor", "values_on_the_way"]
+__all__ = ["Start", "newton_adaptor", "values_on_the_way"]

@@ -15,17 +15,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
+from sharpfront.adapt.determined import undetermined
 from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another
-from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
-from sharpfront.newton.progress import COARSE, Move, next_move, not_converged
 from sharpfront.newton.rough import RoughSolution
-from sharpfront.newton.strategy import AboutItself, NewtonState, Turn, unsettled, untrusted
+from sharpfront.newton.strategy import (
+    COARSE,
+    AboutItself,
+    Move,
+    NewtonState,
+    Turn,
+    next_move,
+    not_converged,
+    unsettled,
+    untrusted,
+)
 from sharpfront.place.line.breakpoints import Survey, survey
 from sharpfront.place.line.discover import special_points
 from sharpfront.problem import Problem
@@ -33,6 +42,18 @@ from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.conditioning import near_singular
 from sharpfront.trust.line_statement import miscounted
+from sharpfront.trust.singular_ends import unheld
+
+
+def explained(refusal: Outcome | None) -> Outcome | None:
+    """Return a near-singular outcome in terms of a nonlinear problem."""
+    if refusal is None or refusal.kind is not OutcomeKind.NEAR_SINGULAR:
+        return refusal
+    return Outcome(
+        refusal.kind,
+        f"{refusal.detail} This is the linearisation about the solution that Newton's method "
+        "found: it stands at a fold, or holds a layer whose position the data do not determine.",
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +124,7 @@ class LineStrategy:
         inner, found, progress = state.inner, assessment.found, state.progress
         if found.check is None:
             return Turn(self.inner.observe(inner, found), renewed=True)
-        doubt = undetermined(self.inner, inner, assessment.problem, found)
+        doubt = explained(undetermined(self.inner, inner, assessment.problem, found))
         if doubt:
             return Turn(replace(inner, finished=doubt, answer=untrusted(found)), renewed=True)
         move = next_move(found.kernels_share, found.estimate.value, inner.tol, progress)
@@ -127,7 +148,8 @@ class LineStrategy:
             inner = replace(inner, seen=_seen(state.tangent, inner.seen, last))
         inner = self.inner.observe(inner, last.found)
         if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
-            inner = replace(inner, finished=self._alone(state, inner) or inner.finished)
+            doubt = unheld(inner.problem) or self._alone(state, inner)
+            inner = replace(inner, finished=doubt or inner.finished)
         return Turn(inner, renewed=True, forgotten=inner.answer is None)
 
     def _alone(self, state: NewtonState, inner: ResolveState) -> Outcome | None:

@@ -162,5 +162,7 @@ def _not_finite(values: FloatArray, x: FloatArray) -> str:
     i = int(np.argmin(np.isfinite(values).all(axis=0)))
     return (
         f"The equation or its linearisation is not finite at x = {x[i]:.6g} about an iterate. "
-        "Give a guess= about which it is, for example guess=1.0 for log(u) or 1/u."
+        "Give a guess= about which it is, for example guess=1.0 for log(u) or 1/u; where iterates "
+        "leave what a function takes, as sqrt(u) below zero, write one that goes on, for example "
+        "np.sqrt(np.maximum(u, 1e-12))."
     )

@@ -26,9 +26,8 @@ from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
-from sharpfront.newton.progress import SLOW, not_converged
 from sharpfront.newton.rough import RoughSolution
-from sharpfront.newton.strategy import AboutItself, NewtonState, Turn
+from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, Turn, not_converged
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights

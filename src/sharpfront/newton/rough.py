@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol
 
-from sharpfront.newton.damped import Newton, Rules, continued, newton
+from sharpfront.newton.damped import Newton, P, Rules, continued, newton
 from sharpfront.newton.iterate import Iterate
 
-P = TypeVar("P")
 # Linear solves of one attempt.
 ATTEMPT = 15
 

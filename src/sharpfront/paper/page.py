@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sharpfront.paper.cases import COLLOCATION, FIRST_SEED, NEAR, NU
 from sharpfront.paper.experiments import Results
-from sharpfront.paper.finding import Finding, Verdict, paper_runs
+from sharpfront.paper.findings import Finding, Verdict, paper_runs
 from sharpfront.paper.summary import (
     Cell,
     Spread,

@@ -12,9 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 
 
 class Reference:
@@ -65,9 +64,7 @@ class Reference:
             np.multiply(before, s, out=power)
         return np.asarray(powers.T @ coefficients)
 
-    def sums(
-        self, own: FloatArray, e: NDArray[np.int64], s: FloatArray, derivative: int = 0
-    ) -> FloatArray:
+    def sums(self, own: FloatArray, e: Ints, s: FloatArray, derivative: int = 0) -> FloatArray:
         """Return d^k/ds^k of what elements hold, (K, n), at positions s in those of numbers e.
 
         Their coefficients are (size, K, N).

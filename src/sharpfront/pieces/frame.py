@@ -7,12 +7,11 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.pieces.elements import Reference
 
-Index = NDArray[np.int64]
+Index = Ints
 
 
 class Bends(NamedTuple):

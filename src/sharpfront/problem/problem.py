@@ -14,7 +14,6 @@ from sharpfront.equation.values import has_poles_at_ends
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import NonlinearError, ProblemError
 from sharpfront.geometry import Domain
-from sharpfront.problem.checks import checked_parameters, require_domain, require_parts, time_span
 from sharpfront.problem.conditions import (
     At,
     Integral,
@@ -25,7 +24,13 @@ from sharpfront.problem.conditions import (
     Residual,
 )
 from sharpfront.problem.initial import Initial
-from sharpfront.problem.reading import equations_of
+from sharpfront.problem.reading import (
+    checked_parameters,
+    equations_of,
+    require_domain,
+    require_parts,
+    time_span,
+)
 
 # What a problem is made of once it is read.
 _READ = (

@@ -66,7 +66,7 @@ def to_sympy(stated: Problem | Expression) -> Any:
     return SymbolicProblem(
         tuple(map(_equation, stated.equations)),
         {c.part: tuple(map(_equation, c.residuals)) for c in stated.conditions},
-        tuple(_further(c) for c in stated.further),
+        tuple(_stated_further(c) for c in stated.further),
     )
 
 
@@ -74,7 +74,7 @@ def _equation(residual: Expression) -> Any:
     return sympy_module().Eq(to_expression(residual), 0, evaluate=False)
 
 
-def _further(condition: PointCondition | IntegralCondition) -> At | Integral:
+def _stated_further(condition: PointCondition | IntegralCondition) -> At | Integral:
     residuals = tuple(map(to_expression, condition.residuals))
     if isinstance(condition, PointCondition):
         return At(condition.point, residuals)

@@ -19,8 +19,7 @@ from sharpfront.errors import EquationError, SharpfrontError
 from sharpfront.geometry.shape import Shape
 from sharpfront.problem import At, Integral, Problem, at, integral
 from sharpfront.problem.initial import time_order, velocity_name
-from sharpfront.problem_file.lines import KeyPath
-from sharpfront.problem_file.mistakes import Book
+from sharpfront.problem_file.mistakes import Book, KeyPath
 from sharpfront.problem_file.names import Names, functions, parameters_of, usable, with_definitions
 from sharpfront.problem_file.regions import region
 from sharpfront.problem_file.schema import File

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.spacetime import SpaceTime
 from sharpfront.show.data.grid import dense_places
@@ -52,7 +51,7 @@ def true_errors(
     return found
 
 
-def _held(solution: Solution, points: FloatArray) -> NDArray[np.bool_]:
+def _held(solution: Solution, points: FloatArray) -> Flags:
     """Tell where the solution has a meaning and its estimate holds."""
     inside = np.asarray(solution.domain.contains(points))
     since = solution.error_estimate_since

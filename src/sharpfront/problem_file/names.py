@@ -16,8 +16,7 @@ from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import mistakes_in, parse, parse_condition
 from sharpfront.equation.trace import Symbols, is_coordinate_name
 from sharpfront.errors import EquationError
-from sharpfront.problem_file.lines import KeyPath
-from sharpfront.problem_file.mistakes import Book, Mistake
+from sharpfront.problem_file.mistakes import Book, KeyPath, Mistake
 from sharpfront.problem_file.schema import File
 
 _SPACE = Symbols((), ())

@@ -12,7 +12,7 @@ from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry import Box, Implicit, Interval, Polygon, Solid
 from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.shape import Shape
-from sharpfront.problem_file.lines import KeyPath
+from sharpfront.problem_file.mistakes import KeyPath
 from sharpfront.problem_file.names import Names
 from sharpfront.problem_file.schema import Region
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 
 from sharpfront.errors import ProblemError
-from sharpfront.problem_file.lines import value_index
+from sharpfront.problem_file.mistakes import value_index
 
 _SOLVE = re.compile(r"^[ \t]*\[[ \t]*solve[ \t]*\][^\n]*\n?", re.MULTILINE)
 

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from sharpfront.checks import did_you_mean, is_number
-from sharpfront.problem_file.lines import KeyPath, line_index
-from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
+from sharpfront.problem_file.mistakes import Book, KeyPath, Mistake, StatementError, line_index
 from sharpfront.problem_file.schema import SECTIONS, SYNONYMS, File, section_of, words_of
 
 

@@ -95,7 +95,7 @@ class NgSolve(Rival):
         ng.SetNumThreads(1)
         ng.ngsglobals.msg_level = 0
         problem, weak = subject.problem, WeakForm(subject.problem)
-        mesh, translator = _coarse(problem), _Translator(problem.coordinates)
+        mesh, translator = _first_mesh(problem), _Translator(problem.coordinates)
         space = ng.H1(mesh, order=setting.values["order"], dirichlet=".*", autoupdate=True)
         recovered = ng.GridFunction(
             ng.VectorH1(mesh, order=setting.values["order"], autoupdate=True), autoupdate=True
@@ -123,7 +123,7 @@ class NgSolve(Rival):
         return {problem.unknowns[0]: at}
 
 
-def _coarse(problem: Problem) -> Any:
+def _first_mesh(problem: Problem) -> Any:
     """Return a mesh whose edges carry the names of the parts."""
     import ngsolve as ng
     from netgen.geom2d import SplineGeometry

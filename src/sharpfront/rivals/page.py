@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from sharpfront.paper.style import GREY, INK, panels, plain_logs, styled
+from sharpfront.paper.figures import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
 from sharpfront.show.pages.page import HtmlPage, svg_of

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.rows.moments import means

@@ -12,9 +12,9 @@ from functools import cache, cached_property, reduce
 
 import numpy as np
 
-from sharpfront.arrays import Array, FloatArray, namespace, to_host
+from sharpfront.arrays import Array, FloatArray, Ints, namespace, to_host
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm

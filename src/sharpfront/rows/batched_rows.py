@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import Array, FloatArray
+from sharpfront.arrays import Array, Flags, FloatArray, Ints
 from sharpfront.bases.boxes import distinct
 from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
 from sharpfront.leastsquares.device import Device
-from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
@@ -24,8 +22,6 @@ from sharpfront.rows.conditions import Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces
 from sharpfront.rows.ties import TraceTies
-
-Flags = NDArray[np.bool_]
 
 
 class _Shape(NamedTuple):

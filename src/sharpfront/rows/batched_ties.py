@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.arrays import Array, FloatArray
+from sharpfront.arrays import Array, FloatArray, Ints
 from sharpfront.bases.boxes import Boxes, distinct
 from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.device import Device
-from sharpfront.leastsquares.dissection import Ints
 from sharpfront.rows.faces import Faces, others
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import THIN, felt_units

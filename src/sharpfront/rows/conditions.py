@@ -32,7 +32,7 @@ from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of, 
 
 Rows = tuple[FloatArray, FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.
-KEPT = 4
+SIDES_KEPT = 4
 # Points on what lies inside of a side, for each function along it.
 ALONG = 2
 
@@ -98,7 +98,7 @@ class ConditionRows:
             for side, key in zip(own, keys, strict=True):
                 known[key] = self._kept[key]
                 out[side.patch] += known[key]
-        if len(self._kept) > KEPT * max(len(sides), len(patches)):
+        if len(self._kept) > SIDES_KEPT * max(len(sides), len(patches)):
             self._kept = known
         return out
 

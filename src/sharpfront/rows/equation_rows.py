@@ -15,10 +15,8 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Expression, is_zero
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
-from sharpfront.leastsquares.leaf_rows import Reduced
-from sharpfront.leastsquares.light import Matrix
+from sharpfront.leastsquares.leaf_rows import Matrix, Reduced, remainder
 from sharpfront.leastsquares.reflectors import Reflection
-from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest

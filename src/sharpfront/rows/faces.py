@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.boxes import Boxes
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.maps import Strip
 
@@ -161,14 +159,14 @@ class Faces(Sequence[Face]):
         return Faces(self.boxes, pairs, axis, low, high, {**self.special, **further})
 
     @cached_property
-    def plain(self) -> NDArray[np.bool_]:
+    def plain(self) -> Flags:
         """Which of them are no more than their arrays say."""
         out = np.ones(len(self), dtype=bool)
         out[[*self.special]] = False
         return out
 
     @cached_property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Flags:
         """Which sides of patches have a face, (n, d, 2)."""
         out = np.zeros((*self.boxes.maps.shape, 2), dtype=bool)
         (below, above), axis = self.pairs[self.plain].T, self.axis[self.plain]

@@ -16,8 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.leastsquares.leaf_rows import LeafRows, Tie
-from sharpfront.leastsquares.light import Matrix
+from sharpfront.leastsquares.leaf_rows import LeafRows, Matrix, Tie
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import size_of_terms

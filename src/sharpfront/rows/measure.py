@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count, tabulated
 from sharpfront.bases.held_functions import HeldFunctions
-from sharpfront.bases.joint import Ints
 from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import VertexFunctions
@@ -73,7 +71,7 @@ class Measure:
             isinstance(f, (CornerFunctions, HeldFunctions)) and f.support is not None
             for f in functions
         )
-        self._held: dict[Patch, NDArray[np.bool_]] = {}
+        self._held: dict[Patch, Flags] = {}
         self._first = np.cumsum([0, *(f.size for f in functions)])[:-1].tolist()
 
     def like(self, other: Measure) -> None:
@@ -163,7 +161,7 @@ class Measure:
         points: FloatArray,
         scale: FloatArray | float,
         patch: Patch,
-        among: NDArray[np.bool_] | None = None,
+        among: Flags | None = None,
     ) -> FloatArray | float:
         """Return what a form makes of shared functions on a patch, on the right-hand side.
 
@@ -203,7 +201,7 @@ class Measure:
         points: FloatArray,
         orders: tuple[int, ...],
         patch: Patch,
-        held: NDArray[np.bool_],
+        held: Flags,
     ) -> FloatArray:
         """Return a derivative of some shared functions at points of a patch, (m, functions)."""
         key = points.tobytes(), orders, patch.middle.tobytes(), held.tobytes()
@@ -214,14 +212,14 @@ class Measure:
             self._tabulated[key] = tabulated(own, points, orders, patch.middle)
         return self._tabulated[key]
 
-    def held_by_one(self, one: Patch, other: Patch) -> NDArray[np.bool_] | None:
+    def held_by_one(self, one: Patch, other: Patch) -> Flags | None:
         """Tell which shared functions just one of two patches has; None if there are none."""
         if not self._local:
             return None
         differ = self._holds(one) != self._holds(other)
         return differ if differ.any() else None
 
-    def _holds(self, patch: Patch) -> NDArray[np.bool_]:
+    def _holds(self, patch: Patch) -> Flags:
         """Tell which shared functions a patch has."""
         if patch not in self._held:
             local = [

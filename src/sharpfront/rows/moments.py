@@ -13,12 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import means_of
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, projection
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.leastsquares.light import Summed
+from sharpfront.leastsquares.leaf_rows import Summed
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues
 

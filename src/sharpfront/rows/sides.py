@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import held_by
-from sharpfront.bases.joint import Ints, is_joint, products
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.maps import AxisMap, jacobian, normals_across
@@ -140,7 +140,7 @@ def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) 
         # Both patches have its functions there, orthonormal in the mean.
         return np.eye(count, functions)
     if not m.strength and not m.decays:
-        return _moments(functions, *shares_of(m, low, high), count)
+        return _moments_along(functions, *shares_of(m, low, high), count)
     # Exact for the product of both; a map is no polynomial and gets more.
     z, w = gauss((functions + count) // 2 + 1 + MAPPED + (held_by(m.decays) if m.decays else 0))
     table = patch.axis_table(axis, 0.5 * (low * (1 - z) + high * (1 + z)), 0)[0]
@@ -148,7 +148,7 @@ def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) 
 
 
 @lru_cache(maxsize=4096)
-def _moments(functions: int, start: float, stop: float, count: int) -> FloatArray:
+def _moments_along(functions: int, start: float, stop: float, count: int) -> FloatArray:
     """Return the moments over a share [start, stop] of an axis without a map."""
     z, w = gauss((functions + count) // 2 + 1)
     table = legendre_table(start * (1 - z) + stop * (1 + z) - 1.0, functions)[0]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import Ints, is_joint
+from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.bases.joint import is_joint
 from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.leastsquares.leaf_rows import Tie
-from sharpfront.leastsquares.light import Matrix, Scaled
+from sharpfront.leastsquares.leaf_rows import Matrix, Scaled, Tie
 from sharpfront.maps import normals_across
 from sharpfront.rows.face_measure import (
     FEWER_MOMENTS,
@@ -105,7 +103,7 @@ class TraceTies:
         each = functions[faces.pairs[:, :, None], along[:, None, :]]
         return np.asarray(np.maximum(1, each.max(axis=1) - FEWER_MOMENTS))
 
-    def plain(self, faces: Faces) -> NDArray[np.bool_]:
+    def plain(self, faces: Faces) -> Flags:
         """Tell which faces lie inside one chart with nothing that jumps across them."""
         out = faces.plain.copy()
         if self.measure.problem.is_singular:

@@ -29,8 +29,7 @@ from sharpfront.pieces.elements import Reference, reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem.family import Forcing
-from sharpfront.sensitivity.differences import inherited, of_its_own
-from sharpfront.sensitivity.steady import largest
+from sharpfront.sensitivity.steady import inherited, largest, of_its_own
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 

@@ -15,9 +15,16 @@ from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares import ManySided
 from sharpfront.problem.family import Along, Bundle, Family, Forcing, require_numbers
-from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
-from sharpfront.sensitivity.steady import Kept, Sides, resolved, tangent_problems, unchecked
+from sharpfront.sensitivity.steady import (
+    Kept,
+    Sides,
+    combined,
+    differenced,
+    resolved,
+    tangent_problems,
+    unchecked,
+)
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation
 

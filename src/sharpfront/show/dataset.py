@@ -12,9 +12,8 @@ from sharpfront.checks import listed, numbers_in
 from sharpfront.errors import ProblemError
 from sharpfront.loading import extra_module
 from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of
+from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of, values_inside
 from sharpfront.show.data.quantity import unknown_of
-from sharpfront.show.data.section import values_inside
 
 # Places along a side, by the number of coordinates of space, and moments.
 _COUNTS = {1: 1001, 2: 120, 3: 48}

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.errors import DomainError, ProblemError
@@ -97,7 +96,7 @@ def _export_grid(solution: Any, target: Path, resolution: int | None) -> Path:
     return target
 
 
-def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np.int64]]:
+def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, Ints]:
     """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
     domain = solution.domain
     d = domain.dimension

@@ -19,15 +19,21 @@ import scipy.sparse as ss
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.maps import AxisMap
 from sharpfront.problem.conditions import PointCondition
-from sharpfront.spectrum.across import Across, values_beside
-from sharpfront.spectrum.statement import Complex, SpectralForm, SpectralProblem, conditions_needed
+from sharpfront.spectrum.statement import (
+    Across,
+    Complex,
+    SpectralForm,
+    SpectralProblem,
+    conditions_needed,
+    values_beside,
+)
 
 # Points of a piece that integrals of conditions are taken with, beside those of the equation.
 INTEGRAL_POINTS = 8
@@ -85,7 +91,7 @@ class LinePencil:
         return Across(self.statement)
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """The first column of each piece and unknown, (pieces, unknowns)."""
         sizes = np.add.outer(self.points, self.orders)
         ends = np.cumsum(sizes.ravel())

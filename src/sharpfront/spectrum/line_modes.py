@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
-from sharpfront.spectrum.across import Across
 from sharpfront.spectrum.line import LinePencil
-from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
-from sharpfront.spectrum.pencil import nearest, polished
-from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared, nearest, polished
+from sharpfront.spectrum.statement import Across, Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
 
 # Points of a piece at first and at most, and how many more those have that a solution is compared
@@ -31,7 +28,7 @@ FEWEST, NARROW, LENGTHS = 4, 48, 12.0
 # Coefficients are looked at more closely where their weights do not fall to this share.
 ROUGH = 1e-3
 # Rounds of refinement, and what tails are to become: this share of what an error lacks.
-ROUNDS, LOWERED = 40, 0.05
+LINE_ROUNDS, LOWERED = 40, 0.05
 # Modes whose vectors differ by less than this angle have one shape: modes of a double value that
 # are two lie far apart, those that rounding made two of one as close as its root.
 PARALLEL = 1e-2
@@ -48,7 +45,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     most.
     """
     pencil, aim, best = _first(statement, most), tol, None
-    for _ in range(ROUNDS):
+    for _ in range(LINE_ROUNDS):
         found = _found(pencil, near, k)
         finer = _refined(pencil, found[:k], aim)
         if finer is not None and finer.size <= most:
@@ -171,7 +168,7 @@ def _pieces(statement: SpectralProblem, low: float, high: float) -> int:
     return int(np.clip(np.ceil(fastest * (high - low) / LENGTHS), FEWEST, NARROW))
 
 
-def _rough(statement: SpectralProblem, edges: FloatArray) -> NDArray[np.bool_]:
+def _rough(statement: SpectralProblem, edges: FloatArray) -> Flags:
     """Tell on which pieces coefficients are not resolved."""
     z, w = gauss(FIRST)
     take = projection(FIRST, FIRST) * np.sqrt(w)
@@ -218,7 +215,7 @@ def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> Line
     return _cut(pencil, split, wanted)
 
 
-def _cut(pencil: LinePencil, split: NDArray[np.bool_], points: NDArray[np.int64]) -> LinePencil:
+def _cut(pencil: LinePencil, split: Flags, points: Ints) -> LinePencil:
     middles = 0.5 * (pencil.edges[1:] + pencil.edges[:-1])
     edges = np.sort(np.concatenate([pencil.edges, middles[split]]))
     counts = np.repeat(np.where(split, np.minimum(points, FIRST), points), np.where(split, 2, 1))

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.legendre import gauss, projection
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -50,7 +49,7 @@ class PlanePencil:
         return Tree().elimination(self._system)
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """The first weight of each patch, and their number."""
         count = len(self.rows.unknowns)
         return np.concatenate([[0], np.cumsum([count * p.size for p in self.patches])])

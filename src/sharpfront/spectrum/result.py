@@ -68,7 +68,7 @@ class Eigenpair:
         return real(*coordinates) + 1j * imaginary(*coordinates)
 
     def __repr__(self) -> str:
-        return f"Eigenpair({_number(self.value)} +- {self.error:.1e})"
+        return f"Eigenpair({_digits(self.value)} +- {self.error:.1e})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,10 @@ class Spectrum:
         return iter(self.pairs)
 
     def __repr__(self) -> str:
-        lines = [f"  {_number(p.value):>44}  +- {p.error:.1e}" for p in self.pairs]
-        return "\n".join([f"Spectrum near {_number(self.near)}: {self.outcome.kind}", *lines])
+        lines = [f"  {_digits(p.value):>44}  +- {p.error:.1e}" for p in self.pairs]
+        return "\n".join([f"Spectrum near {_digits(self.near)}: {self.outcome.kind}", *lines])
 
 
-def _number(value: complex) -> str:
+def _digits(value: complex) -> str:
     number = complex(value)
     return f"{number.real:.15g}" if not number.imag else f"{number:.12g}"

@@ -15,8 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import is_zero
-from sharpfront.spectrum.across import Across, values_beside
-from sharpfront.spectrum.statement import SpectralForm, SpectralProblem
+from sharpfront.spectrum.statement import Across, SpectralForm, SpectralProblem, values_beside
 
 # Eigenvalues as close as that, relative to the largest, are counted together.
 TWINS = 1e-6

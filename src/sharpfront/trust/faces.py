@@ -1,8 +1,9 @@
 """Points on the boundary of a solid at which its data are looked at.
 
 They are spread evenly, and lie on the lines where what stands inside functions of conditions is
-zero, and where two such lines cross. A bump of 1e-3 in the values on a face of a cube is where
-x - a and y - b are zero.
+zero, where two such lines cross, and where what stands inside is largest or least. A bump of 1e-3
+in the values on a face of a cube is where x - a and y - b are zero, and exp(k (a.x - 1)) on a
+sphere is one where a.x is largest.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.across import zero_functions
+from sharpfront.equation.across import turning_functions, zero_functions
 from sharpfront.equation.expression import Expression
+from sharpfront.equation.focus import RESOLVED, steps
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints
@@ -33,8 +35,11 @@ EDGES, HALVINGS = 400, 40
 CROSSED, CROSSING_HALVINGS = 512, 60
 # Points closer than this share of a surface to the line where it is cut are left out.
 MARGIN = 1e-6
+# Triangles that are halved towards a place where a function is largest, those in which it is more
+# than in all others: enough for a ridge that is twenty times as long as it is wide.
+TURNING = 64
 
-Signs = Callable[[FloatArray], NDArray[np.int8]]
+Values = Callable[[FloatArray], FloatArray]
 
 
 class Faces:
@@ -48,28 +53,28 @@ class Faces:
     def __call__(self, parts: Sequence[str], residual: Expression) -> Watched:
         """Return points of parts, evenly and where formulas of a residual tell of something."""
         own = [_Meshed(s, s.meshed(self.spacing)) for s in self.surfaces if s.part in parts]
-        functions = zero_functions([residual], set(self.coordinates))
-        looks = [meshed.looked_at(_Signs(functions, self.coordinates)) for meshed in own]
+        names = set(self.coordinates)
+        zeros = self._values(zero_functions([residual], names))
+        turning = [
+            (self._values([function]), by_ratio)
+            for function, by_ratio in turning_functions([residual], names)
+        ]
+        looks = [meshed.looked_at(lambda x: np.sign(zeros(x)), turning) for meshed in own]
         even = [np.zeros(0, dtype=bool), *(spread for _, spread in looks)]
         return Watched(_joined([found for found, _ in looks]), np.concatenate(even))
 
+    def _values(self, functions: Sequence[Expression]) -> Values:
+        """Return what gives functions at points (..., 3), a row of the last axis each, (..., k)."""
 
-@dataclass(frozen=True, eq=False)
-class _Signs:
-    """The signs of functions of the coordinates at points of space."""
+        def at(points: FloatArray) -> FloatArray:
+            leaves = environment(self.coordinates, points.reshape(-1, 3))
+            out = np.zeros((points.size // 3, len(functions)))
+            with np.errstate(all="ignore"):
+                for k, function in enumerate(functions):
+                    out[:, k] = np.asarray(evaluate(function, leaves), dtype=float)
+            return np.nan_to_num(out).reshape(*points.shape[:-1], len(functions))
 
-    functions: Sequence[Expression]
-    coordinates: Sequence[str]
-
-    def __call__(self, points: FloatArray) -> NDArray[np.int8]:
-        """Return the signs at points (..., 3), one row of the last axis for each, (..., k)."""
-        leaves = environment(self.coordinates, points.reshape(-1, 3))
-        out = np.zeros((points.size // 3, len(self.functions)), dtype=np.int8)
-        with np.errstate(all="ignore"):
-            for k, function in enumerate(self.functions):
-                found = np.asarray(evaluate(function, leaves), dtype=float)
-                out[:, k] = np.sign(np.nan_to_num(found))
-        return out.reshape(*points.shape[:-1], len(self.functions))
+        return at
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +84,10 @@ class _Meshed:
     surface: Surface
     mesh: Triangles
 
-    def looked_at(self, signs: Signs) -> tuple[BoundaryPoints, NDArray[np.bool_]]:
-        """Return middles of triangles and points where one function or two are zero.
+    def looked_at(
+        self, signs: Values, turning: Sequence[tuple[Values, bool]]
+    ) -> tuple[BoundaryPoints, NDArray[np.bool_]]:
+        """Return middles of triangles and points where functions are zero, or turn.
 
         Besides, which of them are middles.
         """
@@ -88,6 +95,10 @@ class _Meshed:
         found = [self.mesh.middles, self._crossings(signs, crossed)]
         for k, own in enumerate(crossed.T):
             found.append(self._zeros(signs, np.flatnonzero(own), k))
+        for values, by_ratio in turning:
+            at = values(self.mesh.corners)[..., 0]
+            if steps(at, np.roll(at, 1, axis=1), by_ratio).max() > RESOLVED:
+                found += [self._turn(values, 1.0), self._turn(values, -1.0)]
         every = _joined(found)
         which, kept = self.surface.kept(every)
         well = self._well_inside(BoundaryPoints(every.points[which], every.normals[which]))
@@ -107,7 +118,7 @@ class _Meshed:
                 well &= np.isin(np.arange(len(well)), self.surface.kept(moved)[0])
         return well
 
-    def _zeros(self, signs: Signs, triangles: NDArray[np.int64], k: int) -> BoundaryPoints:
+    def _zeros(self, signs: Values, triangles: NDArray[np.int64], k: int) -> BoundaryPoints:
         """Return points on both sides of the zeros of a function along edges of triangles."""
         corners = self.mesh.corners[triangles]
         start, end = corners.reshape(-1, 3), np.roll(corners, -1, axis=1).reshape(-1, 3)
@@ -123,7 +134,7 @@ class _Meshed:
         both, normals = np.concatenate(sides), np.concatenate([normals, normals])
         return self._moved(both, normals)
 
-    def _crossings(self, signs: Signs, crossed: NDArray[np.bool_]) -> BoundaryPoints:
+    def _crossings(self, signs: Values, crossed: NDArray[np.bool_]) -> BoundaryPoints:
         """Return points where two functions are zero, by halving triangles in which both are."""
         i, j = np.triu_indices(crossed.shape[1], 1)
         which, pair = np.nonzero(crossed[:, i] & crossed[:, j])
@@ -139,13 +150,21 @@ class _Meshed:
             near, first, second = _only(near, own), first[own], second[own]
         return near.middles if len(first) else _joined([])
 
+    def _turn(self, values: Values, sign: float) -> BoundaryPoints:
+        """Return points where a function is largest, or least."""
+        near = _only(self.mesh, self.surface.kept(self.mesh.middles)[0])
+        for _ in range(CROSSING_HALVINGS):
+            most = (sign * values(near.corners)[..., 0]).max(axis=1)
+            near = halves(_only(near, np.argsort(-most, kind="stable")[:TURNING]))
+        return near.middles
+
     def _moved(self, points: FloatArray, normals: FloatArray) -> BoundaryPoints:
         """Return points of triangles on the surface that they stand for."""
         onto = self.mesh.onto
         return onto(points) if onto and len(points) else BoundaryPoints(points, normals)
 
 
-def _crossed(signs: NDArray[np.int8]) -> NDArray[np.bool_]:
+def _crossed(signs: FloatArray) -> NDArray[np.bool_]:
     """Tell in which triangles functions have a zero, by their signs (t, 3, k) at corners, (t, k).
 
     What is zero all over, as z - 1 on the side z = 1 or exp(-1e4), tells of no place.

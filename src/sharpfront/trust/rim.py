@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.across import turning_functions
 from sharpfront.equation.edges import named_in
 from sharpfront.equation.expression import Expression, Normal
-from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.focus import RESOLVED, inner_arguments, steps
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints, Box
@@ -24,6 +25,8 @@ from sharpfront.trust.boundary import Watched, closed_in
 # Points along each panel, of a straight side so many times as many, and halvings between two of
 # them that lead to a zero.
 ALONG, STRAIGHT, PANEL_HALVINGS = 64, 8, 50
+# Points at a time between which a function's turn is looked for, down to a share of a panel.
+TURNING, SAME = 17, 1e-12
 # Panels are looked at up to here: formulas need not be defined at corners.
 BEFORE_END = 1.0 - 1e-12
 
@@ -60,9 +63,10 @@ class Rim:
                 for each in inner_arguments(residual)
                 if named_in(each) and not derivatives_in(each)
             ]
-            panel, t = self.zeros(own, inner)
-            where.append(panel)
-            at.append(t)
+            turning = turning_functions([residual], set(self.coordinates))
+            for panel, t in (self.zeros(own, inner), self.turns(own, turning)):
+                where.append(panel)
+                at.append(t)
         parameters = np.clip(np.concatenate(at), -BEFORE_END, BEFORE_END)
         found = self.panels.boundary(np.concatenate(where), parameters)[0]
         away = self.away(found.points)
@@ -90,8 +94,39 @@ class Rim:
             low, high = closed_in(signs, t[j], t[j + 1], PANEL_HALVINGS)
         return own[np.concatenate([known, i])], np.concatenate([t[at], 0.5 * (low + high)])
 
+    def turns(
+        self, own: Ints, functions: Sequence[tuple[Expression, bool]]
+    ) -> tuple[Ints, FloatArray]:
+        """Return panels and parameters at which functions turn that points do not resolve."""
+        t = np.linspace(-1.0, 1.0, ALONG)
+        panels, found = [own[:0]], [t[:0]]
+        for function, by_ratio in functions:
+            seen = self._values([function], np.repeat(own, ALONG), np.tile(t, len(own)))
+            seen = seen.reshape(len(own), ALONG)
+            if not np.nanmax(steps(seen[:, 1:], seen[:, :-1], by_ratio), initial=0.0) <= RESOLVED:
+                for sign in (1.0, -1.0):
+                    i, j = np.nonzero(_is_top(sign * seen))
+                    panels.append(own[i])
+                    found.append(self._top(function, sign, own[i], t[j]))
+        return np.concatenate(panels), np.concatenate(found)
+
+    def _top(self, function: Expression, sign: float, panels: Ints, t: FloatArray) -> FloatArray:
+        """Return where a function is largest about parameters of panels, (m,)."""
+        reach, every = 2.0 / (ALONG - 1.0), np.arange(len(t))
+        shares = np.linspace(-1.0, 1.0, TURNING)[:, None]
+        while reach > SAME:
+            near = np.clip(t + reach * shares, -1.0, 1.0)
+            found = self._values([function], np.resize(panels, near.size), near.ravel())
+            t = near[np.argmax(sign * found.reshape(near.shape), axis=0), every]
+            reach *= 2.0 / (TURNING - 1.0)
+        return t
+
     def _signs(self, functions: Sequence[Expression], panels: Ints, t: FloatArray) -> FloatArray:
         """Return the signs of functions at parameters of panels, (functions, m)."""
+        return np.sign(self._values(functions, panels, t))
+
+    def _values(self, functions: Sequence[Expression], panels: Ints, t: FloatArray) -> FloatArray:
+        """Return functions at parameters of panels, (functions, m)."""
         normals = any(isinstance(n, Normal) for f in functions for n in ordered(f))
         points = self.panels.at(panels, t)
         leaves = environment(
@@ -101,8 +136,14 @@ class Rim:
         )
         out = np.empty((len(functions), len(t)))
         for own, function in zip(out, functions, strict=True):
-            own[:] = np.sign(evaluate(function, leaves))
+            own[:] = evaluate(function, leaves)
         return out
+
+
+def _is_top(values: FloatArray) -> NDArray[np.bool_]:
+    """Tell where values are no less than those before and after them along the last axis."""
+    beyond = np.pad(values, ((0, 0), (1, 1)), constant_values=-np.inf)
+    return np.asarray((values >= beyond[:, :-2]) & (values >= beyond[:, 2:]))
 
 
 def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:

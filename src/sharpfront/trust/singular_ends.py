@@ -3,104 +3,205 @@
 Close to such an end solutions go as s^r, s the distance from it and r a root of the indicial
 equation. x u'' = u' has 1 and x^2: the slope of both is zero at x = 0, so that the condition
 u_x = 0 holds none of them, and one stays free. Bessel's equation has 1 and log x: any condition
-holds the logarithm.
+holds the logarithm. Nonlinear equations are asked about their solutions.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, value
+from sharpfront.arrays import EPS, FloatArray
+from sharpfront.equation.expression import Key
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.problem import Problem
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
+from sharpfront.trust.frobenius import BESIDE, KNOWN, Coefficients, Series, local_series
 
-# Where coefficients are looked at, in shares of the interval, and by how much their scaled values
-# may differ there: powers of s do not, and other functions are left alone.
-SHARES_BEFORE, SAME = (1e-6, 1e-7), 1e-3
-# Roots and weights are known to this, as coefficients go on to the end by SHARES_BEFORE.
-KNOWN = 1e-4
-# The slope of s log s.
-VERTICAL = 1e9
-
-
-class _End(NamedTuple):
-    """An end at which the equation loses its order."""
-
-    place: float
-    roots: NDArray[np.complex128]  # of the indicial equation
-    slope: float  # of the solution that is one there, in units of the interval
-    length: float  # of the interval
+# Places at which a change of sign is looked for, and how closely it is followed.
+LOOKS, HALVINGS = 256, 30
+# A term of a condition: unknown, order of the derivative, weight.
+Weighted = tuple[int, int, float]
+# Conditions at each end.
+Rows = dict[float, list[list[Weighted]]]
 
 
 def unheld(problem: LineProblem) -> Outcome | None:
     """Return what is wrong where conditions at such an end leave more free than others hold."""
-    for low in (True, False):
-        end = _end(problem, low)
-        if end is None:
-            continue
-        own = [c for c in problem.conditions if _places(c) == {end.place}]
-        if own and _left_free(end, own) > len(problem.conditions) - len(own):
+    rows: Rows = {end: [] for end in _lost(problem)}
+    if not rows:
+        return None
+    for condition in problem.conditions:
+        terms = [t for t in condition.terms if isinstance(t, Term) and t.x in rows]
+        if len(terms) == len(condition.terms) and len({t.x for t in terms}) == 1:
+            rows[terms[0].x].append([(0, t.order, t.weight) for t in terms])
+    end = _Ends(problem.interval, _sampled(problem), (problem.order,))
+    return _unheld(end, rows, len(problem.conditions))
+
+
+def completed(problem: LineProblem) -> LineProblem:
+    """Return a problem with fewer conditions than its order with those that smoothness adds.
+
+    At an end that loses the order the equation itself is a condition. Where it keeps a solution out
+    that is infinite there, as it does the logarithms of Bessel's and Legendre's equations, a smooth
+    solution needs no other.
+    """
+    if len(problem.conditions) >= problem.order:
+        return problem
+    ends = _Ends(problem.interval, _sampled(problem), (problem.order,))
+    for place in _lost(problem)[: problem.order - len(problem.conditions)]:
+        *coefficients, _, source = problem.sample(np.array([place]))[:, 0].tolist()
+        terms = [(0, j, c) for j, c in enumerate(coefficients) if c]
+        found, row = ends.series(place, [terms])
+        if terms and any(series.told(row) is None for series in found or ()):
+            own = LinearCondition(tuple(Term(place, j, c) for _, j, c in terms), source)
+            problem = replace(problem, conditions=(*problem.conditions, own))
+    return problem
+
+
+def _sampled(problem: LineProblem) -> Coefficients:
+    return lambda x: problem.sample(x)[:-1].T[:, None, None, :]
+
+
+def _lost(problem: LineProblem) -> list[float]:
+    """Return the ends at which the coefficient of the highest derivative vanishes."""
+    leading, (low, high) = problem.coefficients[-1], problem.interval
+    if not callable(leading):
+        return []
+    beside = BESIDE * (high - low)
+    ends = np.abs(leading(np.array([low, high, low + beside, high - beside])))
+    return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
+
+
+def undetermined_system(problem: Problem) -> Outcome | None:
+    """Return what is wrong with linear equations for several unknowns that lose their order."""
+    if problem.domain.dimension != 1:
+        return None
+    orders = [_order(problem.forms, name) for name in problem.unknowns]
+    low, high = problem.domain.bounds[:, 0].tolist()
+
+    def sample(x: FloatArray) -> FloatArray:
+        leaves = environment(problem.coordinates, x[:, None])
+        out = np.zeros((len(x), len(problem.forms), len(orders), max(orders) + 1))
+        for own, form in zip(np.moveaxis(out, 1, 0), problem.forms, strict=True):
+            for k, order, values in _terms(problem, form, leaves, len(x)):
+                own[:, k, order] += values
+        return out
+
+    ends = _Ends((low, high), sample, orders)
+    inside = ends.lost_inside()
+    if inside is not None:
+        detail = (
+            f"Near x = {inside:.6g} the equations lose their order: they do not give all highest "
+            "derivatives there. Solve on intervals that end there."
+        )
+        return Outcome(OutcomeKind.ILL_POSED, detail)
+    rows: Rows = {low: [], high: []}
+    for condition in problem.conditions:
+        end = problem.domain.boundary(condition.part)
+        leaves = environment(problem.coordinates, end.points, end.normals)
+        for form in condition.forms:
+            rows[float(end.points[0, 0])].append(
+                [(k, order, float(v[0])) for k, order, v in _terms(problem, form, leaves, 1)]
+            )
+    stated = (*problem.conditions, *problem.further)
+    return _unheld(ends, rows, sum(len(c.residuals) for c in stated))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """An equation beside the ends of an interval."""
+
+    interval: tuple[float, float]
+    sample: Coefficients
+    orders: Sequence[int]  # of the unknowns
+
+    def series(
+        self, place: float, conditions: Sequence[Sequence[Weighted]]
+    ) -> tuple[list[Series] | None, FloatArray]:
+        """Return solutions beside an end, None if there is nothing special, and rows there."""
+        low, high = self.interval
+        length = high - low if place == low else low - high
+        highest = max((order for terms in conditions for _, order, _ in terms), default=0)
+        rows = np.zeros((len(conditions), len(self.orders), highest + 1))
+        for row, terms in zip(rows, conditions, strict=True):
+            for k, order, weight in terms:
+                row[k, order] += weight / length**order
+
+        def beside(s: FloatArray) -> FloatArray:
+            found = self.sample(place + length * s)
+            return np.asarray(found / length ** np.arange(found.shape[3]))
+
+        try:
+            return local_series(beside, self.orders, highest), rows
+        except EquationError:
+            return None, rows
+
+    def lost_inside(self) -> float | None:
+        """Return where highest derivatives cease to be given inside, by a change of sign."""
+        x = np.linspace(*self.interval, LOOKS + 2)[1:-1]
+        try:
+            leading = self._leading(x)
+            found, rows = np.linalg.det(leading), np.abs(leading).max(axis=(0, 2))
+            if not (np.abs(found) > EPS**0.5 * np.prod(rows)).any():
+                # They are given nowhere: one equation says of them what another does.
+                return None
+            for i in np.flatnonzero(np.sign(found[1:]) * np.sign(found[:-1]) < 0):
+                place, left = self._crossing(x[i], x[i + 1], found[i])
+                if left < 1e-3 * np.abs(found[i : i + 2]).min():
+                    return place
+        except EquationError:
+            pass
+        return None
+
+    def _crossing(self, low: float, high: float, first: float) -> tuple[float, float]:
+        """Return where the determinant changes its sign, and what it is there: not 0 at a jump."""
+        found = np.zeros(1)
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            found = np.linalg.det(self._leading(np.array([middle])))
+            low, high = (middle, high) if found[0] * first > 0 else (low, middle)
+        return low, float(np.abs(found[0]))
+
+    def _leading(self, x: FloatArray) -> FloatArray:
+        """Return what multiplies the highest derivatives, (n, equations, unknowns)."""
+        values = self.sample(x)
+        return np.stack([values[:, :, k, m] for k, m in enumerate(self.orders)], axis=2)
+
+
+def _order(forms: Sequence[LinearForm], unknown: str) -> int:
+    return max((t.order for f in forms for t in f.terms if t.unknown == unknown), default=0)
+
+
+def _terms(
+    problem: Problem, form: LinearForm, leaves: Mapping[Key, FloatArray], count: int
+) -> Iterator[tuple[int, int, FloatArray]]:
+    """Go through the terms of a form: unknown, order and coefficient at points."""
+    values, _ = form_values(form, leaves, count)
+    for term, value in zip(form.terms, values, strict=True):
+        yield problem.unknowns.index(term.unknown), term.order, value
+
+
+def _unheld(ends: _Ends, rows: Rows, stated: int) -> Outcome | None:
+    for place, conditions in rows.items():
+        found, own = ends.series(place, conditions) if conditions else (None, np.zeros(0))
+        if found is not None and _left_free(found, own) > stated - len(own):
             return Outcome(
                 OutcomeKind.ILL_POSED,
-                f"At x = {end.place:.6g} the coefficient of the derivative of order "
-                f"{problem.order} vanishes, and every solution that is smooth enough meets the "
-                "condition there: it says nothing, and a solution is left free.",
+                f"At x = {place:.6g} the equation loses its order, and every solution that is "
+                "smooth enough meets the condition there: it says nothing, and a solution is left "
+                "free.",
                 "State a condition that solutions do not meet by themselves: u in the place of its "
                 "slope, a higher derivative by an integral, or one at the other end.",
             )
     return None
 
 
-def _places(condition: LinearCondition) -> set[float | None]:
-    return {t.x if isinstance(t, Term) else None for t in condition.terms}
-
-
-def _end(problem: LineProblem, is_low: bool) -> _End | None:
-    """Return an end if the equation, of order two at most, loses its order there."""
-    leading, (low, high) = problem.coefficients[-1], problem.interval
-    if problem.order > 2 or not callable(leading):
-        return None
-    place, inward = (low, 1.0) if is_low else (high, -1.0)
-    s = np.array(SHARES_BEFORE) * (high - low)
-    ends = np.abs(np.broadcast_to(value(leading, np.array([place, place + inward * s[0]])), (2,)))
-    if ends[0] > 1e-3 * ends[1]:
-        return None
-    at = [np.broadcast_to(value(c, place + inward * s), (2,)) for c in problem.coefficients]
-    scaled = np.array([c * inward**j / s**j for j, c in enumerate(at)])
-    shares = scaled / np.abs(scaled).max(axis=0)
-    if np.abs(shares[:, 0] - shares[:, 1]).max() > SAME or abs(shares[-1, 1]) < SAME:
-        return None
-    c0, c1, c2 = (*shares[:, 1], 0.0)[:3]
-    roots = np.roots([c2, c1 - c2, c0]) if problem.order == 2 else np.array([-c0 / c1])
-    # Of 1 + g s the equation leaves what it leaves of 1, and g times what it leaves of s.
-    slope = VERTICAL if abs(c0 + c1) < KNOWN else -c0 / (c0 + c1) / SHARES_BEFORE[1] * inward
-    return _End(place, np.sort_complex(np.asarray(roots, dtype=complex)), float(slope), high - low)
-
-
-def _left_free(end: _End, conditions: list[LinearCondition]) -> int:
-    """Return how many solutions conditions at an end leave free."""
-    weights, roots = np.zeros((len(conditions), 2)), end.roots
-    for row, condition in zip(weights, conditions, strict=True):
-        for term in condition.terms:
-            assert isinstance(term, Term)
-            row[term.order] += term.weight / end.length**term.order
-    weights /= np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1e-300)
-    slopes = bool(np.any(np.abs(weights[:, 1]) > KNOWN))
-    seen = []
-    for i, r in enumerate(roots):
-        again = i > 0 and abs(r - roots[i - 1]) < KNOWN**0.5
-        below = r.real < (1.0 if slopes else 0.0) - KNOWN
-        if abs(r) < KNOWN and not again:
-            told = weights @ np.array([1.0, end.slope])
-            sizes = np.abs(weights) @ np.array([1.0, max(1.0, abs(end.slope))])
-            seen.append(np.where(np.abs(told) < KNOWN * sizes, 0.0, told))
-        elif below or (again and abs(r) < KNOWN):
-            # Infinite there, itself or its slope: no smooth solution has a part of it.
-            continue
-        else:
-            seen.append(weights[:, 1] * (abs(r - 1.0) < KNOWN))
-    if not seen:
-        return 0
-    return len(seen) - int(np.linalg.matrix_rank(np.stack(seen, axis=1)))
+def _left_free(found: Sequence[Series], rows: FloatArray) -> int:
+    """Return how many solutions conditions leave free of those that are not infinite there."""
+    told = [values for series in found if (values := series.told(rows)) is not None]
+    return len(told) - int(np.linalg.matrix_rank(np.array(told), tol=KNOWN)) if told else 0

@@ -47,7 +47,7 @@ def unseen_data(
     `looks` are those at the data of its patches; `away` tells which points are far enough from
     places at which it jumps.
     """
-    place = unseen_inside(looks, patches)
+    place = unseen_inside(looks, patches, away)
     if place is not None:
         return UnseenData(written(place), _WIDER_INSIDE)
     problem = looks.problem
@@ -64,8 +64,13 @@ def written(place: FloatArray) -> str:
     return f"({', '.join(f'{x:.4g}' for x in place)})"
 
 
-def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
-    """Return a place that formulas tell of at which data stand that no patch sees, (d,)."""
+def unseen_inside(
+    looks: Looks, patches: Sequence[Patch], away: Callable[[FloatArray], NDArray[np.bool_]]
+) -> FloatArray | None:
+    """Return a place that formulas tell of at which data stand that no patch sees, (d,).
+
+    About an iterate that jumps they do with it: `away` tells which places are far enough from that.
+    """
     for patch in patches:
         if not len(inside(patch, looks.told[:-SPREAD])):
             continue
@@ -73,6 +78,7 @@ def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
         told = look.places[: look.told[0]]
         at, room = patch.in_chart(told), 4.0 * beside(looks.told, patch.sides)
         inner = np.all((at > patch.low + room) & (at < patch.high - room), axis=1)
+        far = away(told)
         room = np.minimum(OFF * room, 0.01 * patch.sides)
         off = patch.in_space(np.clip(at, patch.low + room, patch.high - room))
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
@@ -83,6 +89,7 @@ def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
                 # On a side data may be infinite, and enter by their means; a spike is narrow along
                 # all axes. Along a line on which they are infinite rounding decides on which side
                 # of it places are: they are looked at a little off it.
-                if inner[i] or gaps_along(looks, patch, off[i], 0.0).min() > 0.1 * gap[i]:
+                narrow = inner[i] or gaps_along(looks, patch, off[i], 0.0).min() > 0.1 * gap[i]
+                if far[i] and narrow:
                     return np.asarray(told[i])
     return None

@@ -7,7 +7,7 @@ import sharpfront as sf
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import restored, tabulated
-from sharpfront.leastsquares.remainders import joined, least, remainder
+from sharpfront.leastsquares.leaf_rows import joined, least, remainder
 from sharpfront.place.tiling.tiling import tiling_of
 
 

@@ -54,7 +54,7 @@ from sharpfront.place.patches.beside_walls import layers_along_walls
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
-from sharpfront.place.patches.poles import with_poles
+from sharpfront.place.patches.poles import cut_at, with_poles
 from sharpfront.place.patches.refine import balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
@@ -107,10 +107,8 @@ class Patches:
         Budget(self.max_kernels)
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
-            raise ProblemError(
-                "sf.Patches solves linear problems on boxes and on regions of the plane. "
-                "Leave adaptor= out."
-            )
+            solved = "linear problems on boxes and on regions of the plane"
+            raise ProblemError(f"sf.Patches solves {solved}. Leave adaptor= out.")
         require_unknowns(problem)
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
@@ -135,12 +133,13 @@ class Patches:
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )
         refuse_gaps(problem.domain, [cell.patch for cell in cells])
-        corners = Wedges(problem, tiling, tol)
-        rows = PatchRows(problem, seed, (*corners.at_first, *layers))
         jumps = Jumps.of(problem, tiling, tol)
+        corners = Wedges(problem, tiling, tol, jumps=jumps.places)
+        rows = PatchRows(problem, seed, (*corners.at_first, *layers))
+        jumps = jumps.beyond(rows.functions)
         missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
-        held = holding_faded(cells, rows.functions, tol)
+        held = holding_faded(cut_at(cells, jumps.held), rows.functions, tol)
         own = (tiling, rows, waves, held, tol, jumps, depths, missing)
         return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)
 
@@ -224,8 +223,13 @@ class Patches:
         # Where estimates rise with them they are no help either: with a source infinite on a side
         # functions of its corners ended far from it, and without them it takes 2200 functions.
         worse = state.idle >= PATIENCE - 1 or found.certificate.moved
-        if tried and worse and not state.final:
-            return state.beyond_functions(assessment.tails)
+        if (
+            tried
+            and worse
+            and not state.final
+            and (other := state.beyond_functions(assessment.tails))
+        ):
+            return other
         if state.layers and (state.final or state.idle >= PATIENCE):
             return self._with_shells(state)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry.curves import Curve
+from sharpfront.geometry.curves import Curve, Cut, arcs_of
 from sharpfront.maps import Strip
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import Wall
@@ -66,13 +66,16 @@ class CornerSide:
 def sides_at(tiling: Tiling, corner: FloatArray, extent: float, *, bends: bool) -> list[CornerSide]:
     """Return the sides of a domain of some extent that meet at a corner.
 
-    Curved ones that no strips lie along are none where nobody asks how they bend.
+    Or the two that a side is beside one of its points. Curved ones that no strips lie along are
+    none where nobody asks how they bend.
     """
     near = SAME_CORNER * extent
     if tiling.outline and bends:
-        found = (_along(part, curve, corner, near, extent) for part, curve, _ in tiling.outline)
-        return [side for own in found for side in own]
-    out = []
+        curves = [(part, curve) for part, curve, _ in tiling.outline]
+        found = [side for own in curves for side in _along(*own, corner, near, extent)]
+        halves = [] if found else [(p, half) for p, c in curves for half in _halves(c, corner)]
+        return found or [side for own in halves for side in _along(*own, corner, near, extent)]
+    out, inner = [], []
     for block in tiling.blocks:
         for wall in block.walls:
             ends = block.ends(wall)
@@ -80,7 +83,27 @@ def sides_at(tiling: Tiling, corner: FloatArray, extent: float, *, bends: bool) 
                 if np.abs(ends[end] - corner).max() <= near:
                     way, bend = _direction(block, wall, end)
                     out.append(CornerSide(way / np.linalg.norm(way), wall[4], bend))
-    return out
+            if not isinstance(block.chart, Strip) and is_between(ends, corner, near):
+                ways = ends - corner
+                inner += [CornerSide(way / np.linalg.norm(way), wall[4], 0.0) for way in ways]
+    return out or inner
+
+
+def is_between(ends: FloatArray, point: FloatArray, near: float) -> bool:
+    """Tell whether a point lies on a straight line, away from its ends."""
+    along, way = ends[1] - ends[0], point - ends[0]
+    off = abs(along[0] * way[1] - along[1] * way[0]) / np.linalg.norm(along)
+    return bool(off <= near and np.sum(way * (point - ends[1])) < 0.0)
+
+
+def _halves(curve: Curve, point: FloatArray) -> list[Curve]:
+    """Return the curves that one is before and after a point of it, which may be beside it."""
+    (at,) = arcs_of(curve, point[None]).tolist()
+    if curve.closed:
+        half = 0.5 * curve.measure
+        return [Cut(curve, at - half, at, 1), Cut(curve, at, at + half, 1)]
+    inner = 0.0 < at < curve.measure
+    return [Cut(curve, 0.0, at, 1), Cut(curve, at, curve.measure, 1)] if inner else []
 
 
 def _along(

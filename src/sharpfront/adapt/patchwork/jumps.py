@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import SharedFunctions, jumps_of
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import Expression, as_expression
@@ -38,6 +39,8 @@ Place = tuple[float, ...]
 
 # Within this share of the domain's size of a jump nothing is said of the solution.
 NEAR_JUMP = 0.1
+# Closer than this share to one that functions have, rounding of places is seen in values.
+UNTOLD = 1e-8
 # A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
 # belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 FALLING = 0.97
@@ -54,9 +57,9 @@ class Jumps:
 
     radius: float  # how far from a place the solution is estimated again
     places: tuple[Place, ...] = ()  # the corners
-    # In words, which conditions disagree at those that the statement tells of.
-    stated: tuple[str, ...] = ()
-    late: tuple[Place, ...] = ()  # those of which only the solutions told
+    # Which conditions disagree at places that the statement tells of, in words.
+    told: Mapping[Place, str] = field(default_factory=dict)
+    held: tuple[Place, ...] = ()  # other places, at which functions jump
 
     @classmethod
     def of(cls, problem: Problem, tiling: Tiling, tol: float) -> Jumps:
@@ -88,15 +91,31 @@ class Jumps:
             for place, told in _along_panels(problem, tiling, tol):
                 if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
                     found[place] = told
-        stated = tuple(found[p] for p in sorted(found))
-        return cls(NEAR_JUMP * extent, tuple(sorted(found)), stated)
+        found = {_snapped(p, tiling.corners, UNTOLD * extent): told for p, told in found.items()}
+        return cls(NEAR_JUMP * extent, tuple(sorted(found)), found)
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """Which conditions disagree at those that the statement tells of, in words."""
+        return tuple(self.told[place] for place in self.places if place in self.told)
+
+    def beyond(self, functions: Sequence[SharedFunctions]) -> Jumps:
+        """Return the jumps, those apart that functions have: patches need not resolve them."""
+        held = tuple(p for p in self.places if p in jumps_of(functions))
+        return replace(self, places=tuple(p for p in self.places if p not in held), held=held)
 
     def away(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""
         out = np.ones(len(points), dtype=bool)
-        for place in self.places:
-            out &= np.linalg.norm(points - np.array(place), axis=1) > self.radius
+        near = [(p, self.radius) for p in self.places] + [(p, self.closest) for p in self.held]
+        for place, radius in near:
+            out &= np.linalg.norm(points - np.array(place), axis=1) > radius
         return out
+
+    @property
+    def closest(self) -> float:
+        """How close to a jump rounding of places does not tell one side from the other."""
+        return UNTOLD / NEAR_JUMP * self.radius
 
     def shares(self, patches: Sequence[Patch], rough: Mapping[str, int]) -> dict[str, FloatArray]:
         """Return how much of what goes wrong in each patch counts, for each unknown, (patches,)."""
@@ -121,13 +140,23 @@ class Jumps:
             ):
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
-        late = found.difference(self.places)
-        places = tuple(sorted(late.union(self.places)))
-        return replace(self, places=places, late=tuple(sorted(late.union(self.late))))
+        held = tuple(place for place in self.held if place not in found)
+        return replace(self, places=tuple(sorted(found.union(self.places))), held=held)
 
     def __str__(self) -> str:
-        said = [f"({', '.join(f'{c:.4g}' for c in place)})" for place in self.places]
-        return " and ".join(said)
+        return in_words(self.places)
+
+
+def in_words(places: Sequence[Place]) -> str:
+    """Return places as they are told."""
+    return " and ".join(f"({', '.join(f'{c:.4g}' for c in place)})" for place in places)
+
+
+def _snapped(place: Place, corners: FloatArray, near: float) -> Place:
+    """Return a place, or the corner next to it: y > 1e-9 means all of a side but its end."""
+    gaps = np.linalg.norm(corners - np.array(place), axis=1)
+    close = corners[gaps <= near]
+    return tuple(close[0].tolist()) if len(close) else place
 
 
 def _corners(patch: Patch) -> FloatArray:

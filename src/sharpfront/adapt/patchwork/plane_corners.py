@@ -14,7 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
-from sharpfront.adapt.patchwork.corner_sides import SAME_CORNER, Bend, CornerSide, sides_at
+from sharpfront.adapt.patchwork.corner_sides import (
+    SAME_CORNER,
+    Bend,
+    CornerSide,
+    is_between,
+    sides_at,
+)
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
@@ -61,12 +67,19 @@ class PlaneCorners:
     tiling: Tiling
     tol: float
     fading: bool = False  # whether functions fade where layers end
+    jumps: Sequence[tuple[float, ...]] = ()  # places at which given values jump
 
     @property
     def main(self) -> tuple[MainFunctions, ...]:
-        """The functions of the corners at which they are known."""
-        found = (self._at(corner) for corner in self.tiling.corners)
+        """The functions of the corners, and of other places of jumps, at which they are known."""
+        corners = self.tiling.corners
+        beside = [np.array(place) for place in self.jumps if not self._is_near(place, corners)]
+        found = (self._at(corner) for corner in (*corners, *beside))
         return tuple(own for own in found if own is not None)
+
+    def _is_near(self, place: Sequence[float], places: FloatArray) -> bool:
+        gaps = np.abs(places - np.array(place)).max(axis=1)
+        return bool(np.any(gaps <= SAME_CORNER * self._extent))
 
     @property
     def _order(self) -> int:
@@ -160,6 +173,10 @@ class PlaneCorners:
         powers = np.where(whole, np.round(powers), powers)
         own = zip(powers.tolist(), whole.tolist(), strict=True)
         terms = tuple(Term(p, 0, log) for p, log in own if p < most)
+        places = np.array(self.jumps).reshape(-1, 2)
+        if kinds == ["value", "value"] and self._is_near(bare.place, places):
+            # The angle itself: the imaginary part of log z.
+            terms = (Term(0.0, 0, True), *terms)
         if not terms:
             return None
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
@@ -235,7 +252,8 @@ class PlaneCorners:
         for block in self.tiling.blocks:
             for wall in block.walls:
                 ends = block.ends(wall) - corner
-                if np.abs(ends).max(axis=1).min() <= ROUNDING * self._extent:
+                near = ROUNDING * self._extent
+                if np.abs(ends).max(axis=1).min() <= near or is_between(ends, 0 * corner, near):
                     continue
                 beside = ends @ np.array([-way[1], way[0]])
                 if np.sign(beside[0]) * np.sign(beside[1]) > 0:

@@ -19,7 +19,7 @@ from scipy.linalg import lstsq
 from sharpfront.adapt.patchwork.corner_sides import Bend
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
-from sharpfront.equation.expression import Apply
+from sharpfront.equation.expression import Apply, Constant
 from sharpfront.equation.graph import ordered
 from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
@@ -34,6 +34,7 @@ ALONG, ACROSS = 12, 25
 RANK = 1e-13
 # Powers closer than this are the same.
 SAME_POWER = 1e-9
+CONSTANT = Term(0.0, 0, False)
 
 
 def completed(
@@ -53,7 +54,7 @@ def completed(
     if corner.fades:
         return _apart(corner, most)
     step = 1 if any(bends) else _step(problem, parts)
-    if not step or not _told_by_formulas(problem):
+    if not step or not told_by_formulas(problem):
         return corner
     powers = np.array([t.power + t.conjugate for t in corner.terms])
     terms, sides = list(corner.terms), list(zip(parts, bends, strict=True))
@@ -89,21 +90,23 @@ def _apart(corner: CornerFunctions, most: float) -> CornerFunctions:
 def _step(problem: Problem, parts: Sequence[str]) -> int:
     """Return by how many orders what lower terms add is smoother; zero if there are none.
 
-    Conditions are those on some parts of the boundary.
+    Conditions are those on some parts of the boundary. How coefficients of highest derivatives vary
+    counts as one order.
     """
     stated = [form for c in problem.conditions if c.part in parts for form in c.forms]
     forms = [problem.forms[0], *stated]
     lower = [f.order - t.order for f in forms for t in f.terms if t.order < f.order]
-    return min(lower, default=0)
+    highest = (t for t in forms[0].terms if t.order == forms[0].order)
+    varies = any(not isinstance(t.coefficient, Constant) for t in highest)
+    return min([*lower, 1] if varies else lower, default=0)
 
 
-def _told_by_formulas(problem: Problem) -> bool:
-    """Tell whether lower terms have coefficients of which formulas tell that they are smooth.
+def told_by_formulas(problem: Problem) -> bool:
+    """Tell whether terms have coefficients of which formulas tell that they are smooth.
 
     About an iterate of Newton's method they are as singular as that is.
     """
-    form = problem.forms[0]
-    nodes = [n for t in form.terms if t.order < form.order for n in ordered(t.coefficient)]
+    nodes = [n for t in problem.forms[0].terms for n in ordered(t.coefficient)]
     called = [node.function.evaluate for node in nodes if isinstance(node, Apply)]
     return all(isinstance(function, np.ufunc) for function in called)
 
@@ -112,7 +115,7 @@ def _smoother(main: Sequence[Term], step: int, powers: ComplexArray, most: float
     """Return terms that are smoother than a function's first ones, up to a power.
 
     What is as singular as another function comes with a logarithm, or with one more, and so does
-    all that follows, which is left out.
+    all that follows, which is left out. An angle leaves none on sides and comes with one only.
     """
     out: list[Term] = []
     mirrored = max(t.conjugate for t in main)
@@ -120,12 +123,13 @@ def _smoother(main: Sequence[Term], step: int, powers: ComplexArray, most: float
         logarithmic = main[0].logarithmic
         for n in range(step, math.ceil(most - power.real)):
             again = bool(np.abs(powers - power - n).min() < SAME_POWER)
-            if again and logarithmic:
+            if again and logarithmic and power:
                 break
             count = n + 1 + mirrored
             out += [Term(power + n - j, j, logarithmic) for j in range(count)]
             if again:
-                out += [Term(power + n - j, j, True) for j in range(1 + mirrored)]
+                more = (Term(power + n - j, j, True) for j in range(1 + mirrored))
+                out += [term for term in more if term not in out]
                 break
     return out
 
@@ -149,12 +153,13 @@ class _Sector:
         self._back = np.linalg.inv(slopes)
         self._rows: list[tuple[FormValues, FloatArray, FloatArray]] = []
         self._far: list[FloatArray] = []
+        self._jumps: list[FloatArray] = []  # what conditions leave of angles of sides
         inner = angle * (np.arange(ACROSS) + 0.5) / ACROSS
         away, far = self._points(radii, inner)
         place = np.array(corner.place)
         (equation,) = problem.forms
         found = form_at(equation, problem.coordinates, place + away)
-        self._add(found, away, far, equation.order)
+        self._add(found, away, far, equation.order, 0.0)
         for (part, bend), at in zip(sides, (0.0, angle), strict=True):
             away, far = self._points(radii, np.array([at]))
             along = away / np.linalg.norm(away, axis=1)[:, None]
@@ -165,14 +170,16 @@ class _Sector:
             normals = np.stack([along[:, 1], -along[:, 0]], axis=1) * (1.0 if at == 0.0 else -1.0)
             for form in (f for c in problem.conditions if c.part == part for f in c.forms):
                 found = form_at(form, problem.coordinates, place + away, normals)
-                self._add(found, away, far, form.order)
+                self._add(found, away, far, form.order, at)
 
     def _points(self, radii: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         r, t = (v.ravel() for v in np.meshgrid(radii, angles, indexing="ij"))
         return (self._back @ np.stack([r * np.cos(t), r * np.sin(t)])).T, r
 
-    def _add(self, form: FormValues, away: FloatArray, far: FloatArray, order: int) -> None:
-        """Add rows of a form, in units of u."""
+    def _add(
+        self, form: FormValues, away: FloatArray, far: FloatArray, order: int, angle: float
+    ) -> None:
+        """Add rows of a form, in units of u, at points of a side at some angle or inside."""
         size = np.max(
             [
                 np.abs(c)
@@ -182,8 +189,11 @@ class _Sector:
             axis=0,
         )
         scale = float(np.linalg.norm(self._back, 2)) ** order
-        self._rows.append((form, away, far**order * scale / size))
+        own = form, away, far**order * scale / size
+        self._rows.append(own)
         self._far.append(far)
+        values = np.asarray(angle * _left(replace(self.corner, terms=(CONSTANT,)), *own).real)
+        self._jumps.append(values[:, 0])
 
     def factors(self, main: Mapping[Term, complex], terms: Sequence[Term]) -> dict[Term, complex]:
         """Return the factors of terms that make up for what a function's first terms leave."""
@@ -197,6 +207,9 @@ class _Sector:
         left = np.concatenate([_left(both, *each) for each in self._rows])
         left = left * (np.concatenate(self._far) ** -first.order)[:, None]
         own, rest = left[:, : len(main)] @ np.array(list(main.values())), left[:, len(main) :]
+        if not first.order:
+            # It has the values that jump on sides.
+            own = own - 1j * np.concatenate(self._jumps)
         # The imaginary part of factor times term, for the two parts of each factor.
         matrix = np.concatenate([rest.imag, rest.real], axis=1)
         size = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)

@@ -171,15 +171,17 @@ class PatchState:
         rows = self.rows.with_functions((*functions, *self.layers))
         return replace(self, rows=rows, cells=holding_faded(self.cells, functions, self.tol))
 
-    def beyond_functions(self, tails: Tails) -> PatchState:
+    def beyond_functions(self, tails: Tails) -> PatchState | None:
         """Return the state where estimates do not fall with them.
 
-        Patches are cut once for what they leave; after that there are none for good.
+        Patches are cut once for what they leave; after that there are none for good, and nothing
+        else is known where they jump.
         """
         longest = tails.tail.max(axis=1).tolist()
         if cells := cut_at_functions(self.cells, self.rows.functions, longest):
             return replace(self, cells=tuple(balanced(cells, self.tiling.periods)), idle=0)
-        return self.without_functions
+        # Patches alone do not resolve a jump.
+        return None if self.jumps.held else self.without_functions
 
     @property
     def without_functions(self) -> PatchState:
@@ -204,8 +206,8 @@ class PatchState:
     @property
     def corners(self) -> FloatArray:
         """Corners of the domain, and places on its sides at which the solution jumps, (k, d)."""
-        known = self.tiling.corners
-        more = [p for p in self.jumps.places if not np.any(np.all(known == np.array(p), axis=1))]
+        known, places = self.tiling.corners, (*self.jumps.places, *self.jumps.held)
+        more = [p for p in places if not np.any(np.all(known == np.array(p), axis=1))]
         return np.concatenate([known, np.array(more).reshape(-1, known.shape[1])])
 
     @property

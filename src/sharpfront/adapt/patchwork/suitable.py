@@ -16,6 +16,7 @@ from sharpfront.rows.interfaces import interface_lines
 from sharpfront.trust.corners import contradicting_sides
 from sharpfront.trust.free_corners import twisted
 from sharpfront.trust.freedom import left_free, left_open
+from sharpfront.trust.singular_ends import undetermined_system
 
 
 def suits(problem: Problem) -> bool:
@@ -88,6 +89,7 @@ def lacking(problem: Problem, tol: float) -> Outcome | None:
     Where conditions disagree at corners in the plane, all is well elsewhere (`jumps`).
     """
     missing = left_open(problem) or left_free(problem) or twisted(problem)
+    missing = missing or undetermined_system(problem)
     return (
         missing if problem.domain.dimension == 2 else missing or contradicting_sides(problem, tol)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sharpfront.adapt.patchwork.jumps import in_words
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState, longest_tail
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
@@ -65,8 +66,10 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
         known = len(stated) == len(state.jumps.places)
         kind = OutcomeKind.CONTRADICTION if known else OutcomeKind.UNRESOLVED
         advice = _SLOPES if max(state.rows.rough.values()) > 0 else _JUMPS
-        advice = _LATE if state.jumps.late else advice
+        advice = advice if known else _LATE
         return replace(state, finished=Outcome(kind, detail, advice))
+    elif state.jumps.held:
+        detail += f" Given values jump at {in_words(state.jumps.held)}, and functions with them."
     return replace(state, finished=Outcome(kind, detail))
 
 
@@ -97,9 +100,9 @@ def unseen(state: PatchState) -> float:
     """Return what patches miss of data, about: of a spike that formulas tell of nobody knows."""
     patches = [c.patch for c in state.cells]
     missed = float(missed_in(state.looks, patches).max())
-    if missed > state.tol and unseen_inside(state.looks, patches) is not None:
-        return max(missed, 1.0)
-    return missed
+    if missed <= state.tol or unseen_inside(state.looks, patches, state.jumps.away) is None:
+        return missed
+    return max(missed, 1.0)
 
 
 def trusted(state: PatchState) -> PatchState:

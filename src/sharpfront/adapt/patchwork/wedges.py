@@ -18,9 +18,10 @@ import numpy as np
 from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners, layer_rates
+from sharpfront.adapt.patchwork.shadows import told_by_formulas
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, jumps_of
 from sharpfront.bases.held_functions import HeldFunctions
 from sharpfront.equation.expression import Constant
 from sharpfront.geometry import Box
@@ -49,6 +50,8 @@ class Wedges:
         functions that make up for them hold what patches have to take away again.
     wanted
         Whether functions are used at all: not once they were tried and did not lead on.
+    jumps
+        Places on the boundary at which given values jump.
     """
 
     problem: Problem
@@ -56,6 +59,7 @@ class Wedges:
     tol: float
     lower: bool = True
     wanted: bool = True
+    jumps: Sequence[tuple[float, ...]] = ()
 
     @cached_property
     def functions(self) -> tuple[SharedFunctions, ...]:
@@ -74,11 +78,17 @@ class Wedges:
     @cached_property
     def _main(self) -> tuple[MainFunctions, ...]:
         """What functions of corners in the plane are without lower terms."""
-        return PlaneCorners(self.problem, self.tiling, self.tol, self._fading).main
+        own = self.problem, self.tiling, self.tol, self._fading, self.jumps
+        found = PlaneCorners(*own).main
+        if self._is_even and (self.stiffness_allows[0] or self._fading):
+            return found
+        # Without functions nothing resolves a jump, however thin layers are.
+        return tuple(main for main in found if jumps_of([main.functions]))
 
     def _singular(self, functions: SharedFunctions) -> bool:
         """Tell whether highest derivatives of some functions are infinite at their corner."""
-        return any(t.order < self._order and not t.logarithmic for t in functions.terms)
+        jumping = bool(jumps_of([functions]))
+        return jumping or any(t.order < self._order and not t.logarithmic for t in functions.terms)
 
     @cached_property
     def _in_space(self) -> tuple[SharedFunctions, ...]:
@@ -129,7 +139,7 @@ class Wedges:
         problem = self.problem
         return (
             isinstance(problem.domain, Box)
-            and not problem.is_singular
+            and not (problem.is_singular or self.jumps)
             and problem.domain.dimension == self._order == 2
             and all(max(term.orders) == term.order for term in problem.forms[0].terms)
             and not any(form.order for c in problem.conditions for form in c.forms)
@@ -162,7 +172,7 @@ class Wedges:
 
     @property
     def _suited(self) -> bool:
-        """Whether functions are known: highest derivatives with constant coefficients, no jumps."""
+        """Whether functions are known: of one equation without jumps inside."""
         problem = self.problem
         dimension = problem.domain.dimension
         if not self.wanted or len(problem.unknowns) > 1 or dimension not in (2, 3):
@@ -174,9 +184,15 @@ class Wedges:
             return False
         if problem.is_singular:
             return (dimension, self._order) == (2, 2)
-        highest = [t for t in problem.forms[0].terms if t.order == self._order]
-        constant = all(isinstance(t.coefficient, Constant) for t in highest)
-        return constant and (self.stiffness_allows[0] or self._fading)
+        if self.jumps:
+            return self._is_even or told_by_formulas(problem)
+        return self._is_even and (self.stiffness_allows[0] or self._fading)
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether highest derivatives have constant coefficients."""
+        highest = [t for t in self.problem.forms[0].terms if t.order == self._order]
+        return all(isinstance(t.coefficient, Constant) for t in highest)
 
     @property
     def _fading(self) -> bool:

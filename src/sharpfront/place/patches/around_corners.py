@@ -19,6 +19,7 @@ from sharpfront.place.patches.cuts import (
     Flags,
     Touch,
     cut_as_deep,
+    is_shortest,
     parts_of,
     touching,
 )
@@ -31,10 +32,10 @@ def evened_around(
     """Return cells, those at corners (k, 2) cut as deep as others that were cut towards them.
 
     Those at two corners are halved between these first. Functions are those of the parts along each
-    axis, at least and at the most.
+    axis, at least and at the most. Where cells are as short as numbers allow none is to be so.
     """
     now = list(cells)
-    if corners is None or corners.shape[1] != 2:
+    if corners is None or corners.shape[1] != 2 or any(is_shortest(c.patch) for c in now):
         return now
     while uneven := _uneven(now, corners):
         out: list[Cell] = []

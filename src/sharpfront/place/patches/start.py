@@ -49,6 +49,9 @@ MITRED = 1.2
 # tolerance, down to this one.
 LOOSEST = 0.1
 
+# Edges of boundary data closer to an end than this share are at it.
+AT_END = 1e-8
+
 # Functions across strips, and the maps of their sides.
 Strips = dict[tuple[float, float], tuple[int, AxisMap]]
 
@@ -240,11 +243,16 @@ def has_edges(problem: Problem) -> bool:
 
 
 def _edges(problem: Problem, name: str, low: float, high: float) -> FloatArray:
-    """Return where data jump or bend on a line across the domain, and where loads act."""
-    graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
-    graphs += [r for c in problem.further for r in c.residuals]
+    """Return where data jump or bend on a line across the domain, and where loads act.
+
+    What holds on the boundary next to an end is meant for the end: x > 1e-9.
+    """
+    graphs = [*problem.equations, *(r for c in problem.further for r in c.residuals)]
     graphs += [e for j in problem.jumps for e in j.equals]
     found = [places_along(g, name, low, high) for g in graphs]
+    given = [r for c in problem.conditions for r in c.residuals]
+    near = AT_END * (high - low)
+    found += [places_along(r, name, low + near, high - near) for r in given]
     if problem.is_singular:
         found.append(interface_lines(problem)[problem.domain.coordinates.index(name)])
     return np.concatenate(found)

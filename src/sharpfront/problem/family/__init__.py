@@ -1,8 +1,7 @@
 """Families of problems, and what a parameter does to their residuals."""
 
 from sharpfront.problem.family.alike import same_but_numbers
-from sharpfront.problem.family.family import Family, require_numbers
-from sharpfront.problem.family.forcing import Along, Bundle, Forcing
+from sharpfront.problem.family.family import Along, Bundle, Family, Forcing, require_numbers
 
 __all__ = [
     "Along",

@@ -8,8 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
-from sharpfront.show.data.kernels import Kernels, centres_of
-from sharpfront.show.data.section import Function, Section
+from sharpfront.show.data.kernels import Function, Kernels, Section, centres_of
 
 # Every other place is an even one, in case that kernels are rare somewhere.
 _EVEN_SHARE = 2

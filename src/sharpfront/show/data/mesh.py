@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import DomainError
 
-Indices = NDArray[np.int64]
 # Tells which points (m, d) lie inside.
-Inside = Callable[[FloatArray], NDArray[np.bool_]]
+Inside = Callable[[FloatArray], Flags]
 # Halvings of an edge that crosses the boundary: its end is known to a millionth of its length.
 HALVINGS = 20
 # A prism, (0, 1, 2) below (3, 4, 5), in tetrahedra; in the plane it is a quadrilateral.
@@ -29,7 +27,7 @@ class Mesh:
     """Triangles or tetrahedra."""
 
     points: FloatArray  # positions of the nodes, (m, d)
-    cells: Indices  # nodes of each simplex, (k, d + 1)
+    cells: Ints  # nodes of each simplex, (k, d + 1)
 
 
 def box_mesh(axes: Sequence[FloatArray]) -> Mesh:
@@ -47,7 +45,7 @@ def box_mesh(axes: Sequence[FloatArray]) -> Mesh:
     return Mesh(points, _grid_cells(tuple(len(axis) for axis in axes)))
 
 
-def _grid_cells(shape: tuple[int, ...]) -> Indices:
+def _grid_cells(shape: tuple[int, ...]) -> Ints:
     """Return the simplices of a tensor grid, (k, d + 1)."""
     number = np.arange(math.prod(shape)).reshape(shape)
     if len(shape) == 3:
@@ -85,16 +83,14 @@ def clipped(mesh: Mesh, has: Inside) -> Mesh:
     return _used(np.concatenate(points), np.concatenate(cells))
 
 
-def _ended(
-    has: Inside, points: FloatArray, cells: Indices, k: int
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _ended(has: Inside, points: FloatArray, cells: Ints, k: int) -> tuple[FloatArray, Ints]:
     """Return ends of edges that cross the boundary, and simplices of what lies inside.
 
     The first k nodes of each cell lie inside. A node j that is new is written as -1 - j.
     """
     d = points.shape[1]
     pairs = [(i, j) for i in range(k) for j in range(k, d + 1)]
-    ends = _ends(has, points, np.concatenate([cells[:, list(pair)] for pair in pairs]))
+    ends = _rim_points(has, points, np.concatenate([cells[:, list(pair)] for pair in pairs]))
     number = {
         pair: -1 - np.arange(n * len(cells), (n + 1) * len(cells)) for n, pair in enumerate(pairs)
     }
@@ -113,7 +109,7 @@ def _ended(
     return ends, np.concatenate([np.stack(simplex, axis=1) for simplex in simplices])
 
 
-def _ends(has: Inside, points: FloatArray, edges: Indices) -> FloatArray:
+def _rim_points(has: Inside, points: FloatArray, edges: Ints) -> FloatArray:
     """Return the last points inside of edges from a node inside to one outside, (m, d)."""
     low, high = points[edges[:, 0]].copy(), points[edges[:, 1]].copy()
     for _ in range(HALVINGS):
@@ -123,7 +119,7 @@ def _ends(has: Inside, points: FloatArray, edges: Indices) -> FloatArray:
     return low
 
 
-def _used(points: FloatArray, cells: Indices) -> Mesh:
+def _used(points: FloatArray, cells: Ints) -> Mesh:
     """Return a mesh without the nodes that no cell has."""
     kept, numbers = np.unique(cells, return_inverse=True)
     return Mesh(points[kept], numbers.reshape(cells.shape))
@@ -138,14 +134,14 @@ def patch_mesh(basis: PatchworkBasis, nodes: int) -> Mesh:
     d = basis.dimension
     every = sum(int(np.prod(patch.functions)) for patch in basis.patches)
     finer = (nodes / every) ** (1.0 / d)
-    meshes = [(p, _whole(p, finer)) for p in basis.patches if not p.is_empty]
+    meshes = [(p, _patch_mesh(p, finer)) for p in basis.patches if not p.is_empty]
     parts = [mesh if p.cut is None else clipped(mesh, p.has) for p, mesh in meshes]
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     cells = [part.cells + start for part, start in zip(parts, starts, strict=False)]
     return Mesh(np.concatenate([part.points for part in parts]), np.concatenate(cells))
 
 
-def _whole(patch: Patch, finer: float) -> Mesh:
+def _patch_mesh(patch: Patch, finer: float) -> Mesh:
     """Return a mesh of all of a patch's box, in space."""
     counts = [max(2, round(finer * n)) for n in patch.functions]
     grid = box_mesh([np.linspace(-1.0, 1.0, n) for n in counts])

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.kernels import Kernels, kernels_at
+from sharpfront.show.data.kernels import Function, Kernels, Section, kernels_at, values_inside
 from sharpfront.show.data.quantity import Quantity
-from sharpfront.show.data.section import Function, Section, values_inside
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -136,7 +134,7 @@ def _rim(domain: Domain, outline: Path | None, resolution: int) -> FloatArray:
     return np.asarray(outline.vertices)
 
 
-def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray) -> FloatArray:
+def with_extremes(values: FloatArray, at: Ints, beyond: FloatArray) -> FloatArray:
     """Return cells with the values at places in them that no neighbouring cell foretells."""
     from scipy import ndimage
 

@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, finite, one_of, solution_like, whole
 from sharpfront.errors import ProblemError
 from sharpfront.files import replacing
-from sharpfront.show.data.section import section
+from sharpfront.show.data.kernels import section
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.scenes import Scene, curve_scene, map_scene
 
@@ -88,13 +88,13 @@ def animate(
     target = file_path(path, "path")
     whole(resolution, "resolution", 2, "resolution=160")
     timing = timing_of(fps, seconds, frames)
-    write = _writer(target, timing)
+    write = _film_writer(target, timing)
     wish = replace(_wish(solution, unknown, resolution, where), kernels=kernels)
     times = film_times(solution, wish.where, timing.frames, moments)
     make = curve_scene if solution.domain.space.dimension == 1 else map_scene
     scene = make(wish, times)
     with replacing(target) as temporary:
-        write(temporary, scene, _shown(scene, on_frame), timing)
+        write(temporary, scene, _frames(scene, on_frame), timing)
     return target
 
 
@@ -147,7 +147,7 @@ def _wish(solution: Any, unknown: str | None, resolution: int, where: dict[str, 
     return Wish(solution, unknowns, where, resolution)
 
 
-def _shown(scene: Scene, on_frame: Callable[[int, int], None] | None) -> Iterator[None]:
+def _frames(scene: Scene, on_frame: Callable[[int, int], None] | None) -> Iterator[None]:
     """Show one frame after the other."""
     for i in range(scene.count):
         scene.show(i)
@@ -163,7 +163,7 @@ def _shown(scene: Scene, on_frame: Callable[[int, int], None] | None) -> Iterato
 Write = Callable[[Path, Scene, Iterator[None], Timing], None]
 
 
-def _writer(path: Path, timing: Timing) -> Write:
+def _film_writer(path: Path, timing: Timing) -> Write:
     kind = path.suffix.lower()
     if kind == ".gif":
         if timing.fps > _FASTEST_GIF:

@@ -10,13 +10,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.show.data.grid import line_points
-from sharpfront.show.data.section import Section
-from sharpfront.show.data.snapshot import TIME
+from sharpfront.show.data.kernels import Section
+from sharpfront.show.data.placements import TIME
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.narrow import round_place
 from sharpfront.show.figures.panels import Panel, Wish
-from sharpfront.show.figures.stills import even, still
-from sharpfront.show.figures.timed import timed_panels
+from sharpfront.show.figures.timed import even, still, timed_panels
 
 # At most so many places are magnified.
 _MOST_WINDOWS = 3
@@ -74,12 +73,12 @@ def closeup_panels(wish: Wish) -> list[list[Panel]]:
     if not windows:
         return panels.panels(wish, "solution")
     wish = replace(wish, brief=True)
-    whole = panels.panels(replace(wish, title=_whole(wish)), "solution")
+    whole = panels.panels(replace(wish, title=_whole_title(wish)), "solution")
     near = [panels.panels(window.of(wish, names), "solution")[0] for window in windows]
     return _arranged(whole, near)
 
 
-def _whole(wish: Wish) -> str:
+def _whole_title(wish: Wish) -> str:
     # Maps of several unknowns say which is which.
     several = len(wish.names) > 1 and len(wish.unknowns) > 1
     return "" if several else "; ".join(filter(None, [wish.note, "the whole"]))
@@ -108,7 +107,7 @@ def _in_time(wish: Wish) -> list[list[Panel]]:
         return whole
     now, window = found
     near = panels.panels(window.of(now, now.names), "solution")
-    brief = replace(wish, brief=True, title=_whole(wish))
+    brief = replace(wish, brief=True, title=_whole_title(wish))
     return _arranged(timed_panels(brief, "solution"), near)
 
 
@@ -201,7 +200,7 @@ def _in_plane(wish: Wish, where: Section) -> list[Window]:
             if factor <= max(best.factor, _LEAST_FACTOR):
                 break
             window = _window_about(points[i, list(where.free)], where, side / factor, factor)
-            if _shown(wish, unknown, where, window) >= _LEAST_SHOWN * size:
+            if _variation_shown(wish, unknown, where, window) >= _LEAST_SHOWN * size:
                 best = window
                 break
             # At a corner slopes have no limit, and little of the solution is there.
@@ -217,7 +216,7 @@ def _window_about(place: FloatArray, where: Section, wide: float, factor: float)
     return Window(tuple(ends), tuple(place.tolist()), factor)
 
 
-def _shown(wish: Wish, unknown: str, where: Section, window: Window) -> float:
+def _variation_shown(wish: Wish, unknown: str, where: Section, window: Window) -> float:
     """Return how much a solution varies within a window on a plane."""
     sides = [np.linspace(*ends, _ALONG_WINDOW) for ends in window.ends]
     points = where.lift(np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2))

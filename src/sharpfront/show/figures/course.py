@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.colours import BLUE, GREEN, ORANGE
 from sharpfront.show.data.history import course_of, turns
+from sharpfront.show.data.quantity import BLUE, GREEN, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def draw_error(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     axes.step(_starting(solution, times), [largest[0], *largest], where="pre", color=BLUE, lw=1.4)
     axes.lines[-1].set_label("largest so far")
     axes.axhline(solution.tol, color="0.3", lw=1, ls=":", label=f"tolerance {solution.tol:.0e}")
-    _label(axes, span, "estimated error")
+    _label_time(axes, span, "estimated error")
     axes.legend(frameon=False, fontsize=8, loc="best")
 
 
@@ -50,7 +50,7 @@ def draw_steps(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     axes.set_yscale("log")
     if steps.max() < 20 * steps.min():
         _few_decades(axes)
-    _label(axes, span, "length of step, dt")
+    _label_time(axes, span, "length of step, dt")
 
 
 def draw_counts(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
@@ -62,7 +62,7 @@ def draw_counts(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     axes.set_ylim(0, 1.12 * counts.max())
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     several = len(solution.unknowns) > 1
-    _label(axes, span, "kernels of each unknown" if several else "kernels")
+    _label_time(axes, span, "kernels of each unknown" if several else "kernels")
 
 
 def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
@@ -103,5 +103,5 @@ def _few_decades(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _label(axes: Axes, span: tuple[float, float], ylabel: str) -> None:
+def _label_time(axes: Axes, span: tuple[float, float], ylabel: str) -> None:
     axes.set(xlabel="t", ylabel=ylabel, xlim=span)

@@ -12,11 +12,10 @@ import numpy as np
 
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
-from sharpfront.show.data.kernels import Kernels, kernels_of
+from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
+from sharpfront.show.data.placements import mixture_of
 from sharpfront.show.data.quantity import Quantity, residual_of, summary, unknown_of
 from sharpfront.show.data.raster import Raster, raster
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.data.snapshot import mixture_of
 from sharpfront.show.figures import line
 from sharpfront.show.figures.course import draw_convergence
 from sharpfront.show.figures.plane import (
@@ -104,13 +103,13 @@ def panels(wish: Wish, what: str) -> list[list[Panel]]:
         return _all(wish)
     sections = wish.sections()
     if len(sections[0].free) == 1:
-        return [_along(wish, what, sections[0])]
+        return [_curve_panels(wish, what, sections[0])]
     # Where there are several, the figure's title says how the solve ended.
     wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     if what == "residual":
         return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
     rows = [
-        _ellipses(wish, unknown, sections)
+        _ellipse_panels(wish, unknown, sections)
         if what == "kernels"
         else _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
         for unknown in wish.unknowns
@@ -140,7 +139,7 @@ def note_no_residual(axes: Axes, why: str = _FROM_FILE) -> None:
     axes.text(0.5, 0.5, f"no residual: {why}", ha="center", va="center", transform=axes.transAxes)
 
 
-def _along(wish: Wish, what: str, where: Section) -> list[Panel]:
+def _curve_panels(wish: Wish, what: str, where: Section) -> list[Panel]:
     several = what == "kernels" and len(wish.unknowns) > 1
     ending = what if wish.brief else "" if several else summary(wish.solution)
     title = wish.title or "; ".join(filter(None, [wish.note, where.title, ending]))
@@ -211,7 +210,7 @@ def raster_on(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) 
     return picture
 
 
-def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
+def _ellipse_panels(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
     """Return kernels on planes as ellipses, patches by their sides, over a faint map."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
     kernels = wish.kernels_of(unknown)

@@ -12,11 +12,9 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
 from sharpfront.maps import Strip
-from sharpfront.show.data.colours import BLUE, ORANGE, colour_scale
-from sharpfront.show.data.kernels import Kernels
-from sharpfront.show.data.quantity import Quantity, summary
+from sharpfront.show.data.kernels import Kernels, Section
+from sharpfront.show.data.quantity import BLUE, ORANGE, Quantity, colour_scale, summary
 from sharpfront.show.data.raster import STRETCHED, Raster
-from sharpfront.show.data.section import Section
 from sharpfront.show.figures.narrow import label_narrow
 
 if TYPE_CHECKING:
@@ -164,7 +162,7 @@ def _add_ellipses(
     from matplotlib.collections import EllipseCollection
     from matplotlib.patheffects import Normal, Stroke
 
-    widths, heights, angles = _ellipses(kernels.covariances)
+    widths, heights, angles = _axes_of_ellipses(kernels.covariances)
     ellipses = EllipseCollection(
         widths,
         heights,
@@ -184,7 +182,7 @@ def _add_ellipses(
     ellipses.set_clip_path(outline, axes.transData)
 
 
-def _ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _axes_of_ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the diameters along both axes and the angle of the first in degrees."""
     variances, directions = np.linalg.eigh(covariances)
     diameters = 2 * np.sqrt(np.maximum(variances, 0.0))

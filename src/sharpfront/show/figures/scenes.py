@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.colours import ORANGE
-from sharpfront.show.data.kernels import Kernels, kernels_of
-from sharpfront.show.data.quantity import unknown_of
+from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
+from sharpfront.show.data.placements import Moment
+from sharpfront.show.data.quantity import ORANGE, unknown_of
 from sharpfront.show.data.raster import Raster
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.data.snapshot import Moment
 from sharpfront.show.figures import panels
+from sharpfront.show.figures.line import curve_of, draw_strip, share_legend
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_map
-from sharpfront.show.figures.stills import period_of
-from sharpfront.show.figures.strip import curve_of, draw_strip, share_legend
+from sharpfront.show.figures.timed import period_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -52,7 +50,7 @@ def time_labels(times: FloatArray) -> list[str]:
     return [f"t = {t:.{digits}f}" for t in times]
 
 
-def _figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
+def _film_figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=_DPI, layout="constrained")
@@ -68,7 +66,7 @@ def curve_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution on the line, over the faint curves of its beginning."""
     where = _space(wish)
     curves = [curve_of(Moment(wish.solution, float(t)), wish.unknowns, where) for t in times]
-    figure, axes = _figure(_CURVE_SIZE)
+    figure, axes = _film_figure(_CURVE_SIZE)
     limits = panels.common_limits([curve.limits for curve in curves])
     period = period_of(wish)
     strip = draw_strip(
@@ -93,9 +91,9 @@ def map_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution in the plane, a colour map; if asked for, under kernels."""
     where, unknown = _space(wish), wish.unknowns[0]
     states = [Moment(wish.solution, float(t)) for t in times]
-    pictures = [_picture(wish, state, where) for state in states]
+    pictures = [_raster_at(wish, state, where) for state in states]
     limits = panels.common_limits([picture.limits() for picture in pictures])
-    figure, axes = _figure(_MAP_SIZE)
+    figure, axes = _film_figure(_MAP_SIZE)
     draw_map(axes, unknown_of(states[0], unknown), pictures[0], limits)
     image, labels = axes.images[0], time_labels(times)
     title = axes.set_title(labels[0], loc="left", family="monospace")
@@ -118,7 +116,7 @@ def _kernels(
     """Add kernels' centres and components over a map; return them and how to move them."""
     dots = axes.plot([], [], "o", ms=2.2, mew=0.5, mfc="white", mec="black", label="kernels")[0]
     known = any(state.mixture is not None for state in states)
-    ellipses, move = _ellipses(axes, "components of the mixture" if known else "_none")
+    ellipses, move = _moving_ellipses(axes, "components of the mixture" if known else "_none")
     if picture.outline is not None:
         ellipses.set_clip_path(picture.outline, axes.transData)
     share_legend(axes)
@@ -132,13 +130,13 @@ def _kernels(
     return (dots, ellipses), show
 
 
-def _picture(wish: Wish, state: Moment, where: Section) -> Raster:
+def _raster_at(wish: Wish, state: Moment, where: Section) -> Raster:
     unknown = wish.unknowns[0]
     still = Wish(state, (unknown,), {}, wish.resolution)
     return panels.raster_on(still, unknown_of(state, unknown), still.kernels_of(unknown), where)
 
 
-def _ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None], None]]:
+def _moving_ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None], None]]:
     """Add ellipses of components, one standard deviation each, and return how to move them."""
     from matplotlib.collections import PolyCollection
 

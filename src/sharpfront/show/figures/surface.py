@@ -11,9 +11,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.marching import triangles
 from sharpfront.loading import extra_module
-from sharpfront.show.data.colours import colour_scale
 from sharpfront.show.data.mesh import box_mesh
-from sharpfront.show.data.quantity import Quantity
+from sharpfront.show.data.quantity import Quantity, colour_scale
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D

@@ -1,26 +1,28 @@
-"""The panels of a picture of a solution in time."""
+"""The panels of a picture of a solution in time.
+
+A solution in time at single moments, one of them or several side by side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.show.data.grid import curve
+from sharpfront.show.data.kernels import Section, section
+from sharpfront.show.data.placements import TIME, Moment
 from sharpfront.show.data.quantity import residual_of, summary, unknown_of
 from sharpfront.show.data.raster import raster_in_time
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.data.snapshot import TIME
 from sharpfront.show.figures import course, panels
-from sharpfront.show.figures.line import draw_curves
+from sharpfront.show.figures.line import curve_of, draw_curves, draw_strip, share_legend
 from sharpfront.show.figures.panels import Panel, Wish
 from sharpfront.show.figures.plane import draw_map, frame
-from sharpfront.show.figures.stills import even, film_panels, moments_of, period_of, ranges, still
-from sharpfront.show.figures.strip import curve_of, draw_strip
 from sharpfront.show.figures.tracks import (
     draw_paths,
     draw_tracks,
@@ -33,6 +35,106 @@ from sharpfront.show.figures.tracks import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
+def still(wish: Wish, t: float) -> Wish:
+    """Return the same wish for the solution at a moment."""
+    where = {name: value for name, value in wish.where.items() if name != TIME}
+    return replace(wish, solution=Moment(wish.solution, t), where=where, note=f"t = {t:.6g}")
+
+
+def moments_of(wish: Wish, count: int | Sequence[float] | None, default: int) -> list[float]:
+    """Return even moments with both ends, or those that were given."""
+    window = section(wish.solution.domain, wish.names, ranges(wish)).window[:, -1]
+    if count is None or isinstance(count, int | np.integer):
+        number = default if count is None else int(count)
+        if number < 1:
+            raise ProblemError(f"Expected at least one moment, got moments={count!r}.")
+        return even(window, number) if number > 1 else [float(window[1])]
+    given = [float(t) for t in count]
+    low, high = wish.solution.domain.time
+    if not given or not all(low <= t <= high for t in given):
+        raise ProblemError(f"Expected moments between {low:g} and {high:g}, got {count!r}.")
+    return given
+
+
+def even(window: FloatArray, count: int) -> list[float]:
+    """Return even moments with both ends."""
+    return [float(t) for t in np.linspace(float(window[0]), float(window[1]), count)]
+
+
+def ranges(wish: Wish) -> dict[str, Any]:
+    """Return what was asked for of the coordinates, without a single moment."""
+    return {k: v for k, v in wish.where.items() if k != TIME or np.ndim(v) == 1}
+
+
+def period_of(wish: Wish) -> float | None:
+    """Return the length of a circle; None for a stretch."""
+    domain = wish.solution.domain
+    low, high = domain.bounds[:, 0]
+    return float(high - low) if domain.periodic_axes[0] else None
+
+
+_COLUMNS = 3
+# Inches of a panel.
+_CURVE, _MAP = (3.5, 2.7), (3.5, 3.2)
+
+
+def film_panels(wish: Wish) -> list[list[Panel]]:
+    """Return one panel for each of several moments, with one scale for all."""
+    times = moments_of(wish, wish.moments, 6)
+    stills = [still(replace(wish, where=ranges(wish)), t) for t in times]
+    flat = len(stills[0].names) == 1
+    frames = _curve_stills(stills) if flat else _map_stills(stills)
+    columns = _columns(len(frames))
+    return [frames[i : i + columns] for i in range(0, len(frames), columns)]
+
+
+def _columns(count: int) -> int:
+    """Return how many panels go side by side: three, or two where that leaves one alone."""
+    return 2 if count == 4 else min(_COLUMNS, count)
+
+
+def _curve_stills(stills: Sequence[Wish]) -> list[Panel]:
+    where = stills[0].section
+    curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
+    limits = panels.common_limits([curve.limits for curve in curves])
+    columns = _columns(len(stills))
+
+    def draw(axes: Axes, i: int) -> None:
+        period = period_of(stills[i])
+        asked = stills[i].kernels
+        draw_strip(axes, curves[i], where, limits, kernels=asked, period=period, legend=False)
+        if i % columns:
+            axes.set_ylabel("")
+        if i + columns < len(stills):
+            axes.set_xlabel("")
+        axes.set_title(stills[i].note, fontsize=10)
+        if i == 0:
+            share_legend(axes)
+
+    return [Panel(partial(draw, i=i), size=_CURVE) for i in range(len(stills))]
+
+
+def _map_stills(stills: Sequence[Wish]) -> list[Panel]:
+    unknown = stills[0].unknowns[0]
+    quantities = [unknown_of(now.solution, unknown) for now in stills]
+    where = stills[0].section
+    if len(where.free) != 2:
+        raise ProblemError("A film of maps has two free coordinates; fix the others.")
+    pictures = []
+    for now, quantity in zip(stills, quantities, strict=True):
+        pictures.append(panels.raster_on(now, quantity, now.kernels_of(unknown), where))
+    limits = panels.common_limits([p.limits() for p in pictures])
+    columns = _columns(len(stills))
+
+    def draw(axes: Axes, i: int) -> None:
+        last = i % columns == columns - 1 or i == len(stills) - 1
+        draw_map(axes, quantities[i], pictures[i], limits, bar=last)
+        axes.set_title(stills[i].note, fontsize=10)
+
+    return [Panel(partial(draw, i=i), size=_MAP) for i in range(len(stills))]
+
+
 # Inches of a panel where a figure has several.
 _STAIRS = (6.4, 2.2)
 _RESIDUALS = 5
@@ -43,7 +145,7 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
     if what == "estimate":
         return [[panel] for panel in _course(wish)]
     if what == "all":
-        return _all(wish)
+        return _all_in_time(wish)
     if what == "film":
         return film_panels(wish)
     where = wish.section
@@ -209,7 +311,7 @@ def _course(wish: Wish) -> list[Panel]:
     return [Panel(partial(draw, solution=wish.solution, span=span), size=_STAIRS) for draw in draws]
 
 
-def _all(wish: Wish) -> list[list[Panel]]:
+def _all_in_time(wish: Wish) -> list[list[Panel]]:
     """Return the map, the kernels, the residual and the course of the solve."""
     wish = replace(wish, brief=True)
     first, second = timed_panels(wish, "solution"), timed_panels(wish, "kernels")

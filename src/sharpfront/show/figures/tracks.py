@@ -12,8 +12,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.pieces.slabs import Slab, SlabBasis
-from sharpfront.show.data.colours import BLUE, ORANGE
 from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.quantity import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

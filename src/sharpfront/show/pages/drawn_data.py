@@ -1,25 +1,64 @@
-"""The numbers behind charts of a page: curves on the line, colour maps on planes, also in time."""
+"""The numbers behind charts of a page: curves on the line, colour maps on planes, also in time.
+
+Numbers in a page: arrays as base64, the rest as JSON that no markup can break out of.
+"""
 
 from __future__ import annotations
 
+import base64
 import itertools
+import json
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
+from sharpfront.files import plain
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.colours import colour_scale
 from sharpfront.show.data.grid import graded_axis, graded_line
-from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.kernels import Kernels, Section, section
 from sharpfront.show.data.placements import Placement
-from sharpfront.show.data.quantity import Shown
+from sharpfront.show.data.quantity import Shown, colour_scale
 from sharpfront.show.data.raster import limits_of, outline_of, with_margin
-from sharpfront.show.data.section import Section, section
-from sharpfront.show.pages.encode import doubles, levels, singles
+
+_LEVELS, _NO_LEVEL = 65_534, 65_535
+
+
+def doubles(values: ArrayLike) -> dict[str, str]:
+    """Return an array for the page with all its digits: places keep theirs beside a wall."""
+    return {"f8": _packed(values, "<f8")}
+
+
+def singles(values: ArrayLike) -> dict[str, str]:
+    """Return an array for the page with seven digits, enough for what is drawn."""
+    return {"f4": _packed(values, "<f4")}
+
+
+def levels(values: ArrayLike) -> dict[str, Any]:
+    """Return an array for the page in 65 535 levels, half the size; NaN stays NaN."""
+    array = np.asarray(values, dtype=float)
+    known = np.isfinite(array)
+    low, high = (float(array[known].min()), float(array[known].max())) if known.any() else (0, 0)
+    share = np.where(known, (array - low) / ((high - low) or 1.0), 0.0)
+    steps = np.where(known, np.rint(_LEVELS * share), _NO_LEVEL).astype("<u2")
+    return {"u2": base64.b64encode(steps.tobytes()).decode("ascii"), "low": low, "high": high}
+
+
+def _packed(values: ArrayLike, kind: str) -> str:
+    # Beyond single precision's range is infinity, which is what it would be drawn as.
+    with np.errstate(over="ignore"):
+        array = np.asarray(values, dtype=float).astype(kind)
+    return base64.b64encode(array.tobytes()).decode("ascii")
+
+
+def to_json(data: Any) -> str:
+    """Return JSON for a script element; NaN and infinities become null."""
+    text = json.dumps(plain(data), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
+
 
 # Bytes for all curves together, before they become text.
 _LINE_BUDGET = 1_000_000
@@ -39,7 +78,7 @@ def line_data(
     frames, points = [], []
     for i in range(count):
         everything = placements[answer if times is None else i].everything
-        x = graded_line(everything, _ends(solution), most)
+        x = graded_line(everything, _interval(solution), most)
         at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
         values = {s.key: singles(s.quantity.values(at)) for s in shown}
         frames.append({"x": doubles(x), "values": values})
@@ -48,12 +87,12 @@ def line_data(
         "kind": "line",
         "axis": solution.approximation.coordinates[0],
         "frames": frames,
-        "ends": list(_ends(solution)),
-        "states": [{"note": p.note, **_state(p, _spread)} for p in placements],
+        "ends": list(_interval(solution)),
+        "states": [{"note": p.note, **_state(p, _packed_widths)} for p in placements],
     }, points
 
 
-def _ends(solution: Any) -> tuple[float, float]:
+def _interval(solution: Any) -> tuple[float, float]:
     low, high = solution.domain.bounds[:, 0]
     return float(low), float(high)
 
@@ -69,7 +108,7 @@ def _state(
     }
 
 
-def _spread(kernels: Kernels) -> dict[str, Any]:
+def _packed_widths(kernels: Kernels) -> dict[str, Any]:
     order = np.argsort(kernels.centres[:, 0], kind="stable")
     widths = np.sqrt(kernels.covariances[order, 0, 0])
     return {"c": doubles(kernels.centres[order, 0]), "s": singles(widths)}
@@ -130,7 +169,7 @@ def _with_time(points: FloatArray, t: float | None) -> FloatArray:
 
 
 def _values(
-    shown: Sequence[Shown], axes: Sequence[FloatArray], inside: NDArray[np.bool_], at: FloatArray
+    shown: Sequence[Shown], axes: Sequence[FloatArray], inside: Flags, at: FloatArray
 ) -> dict[str, FloatArray]:
     """Return each quantity at the nodes of a plane, (rows, columns); NaN away from the domain."""
     found = {}
@@ -159,7 +198,7 @@ def _plane(
         "y": doubles(axes[1]),
         "outline": _outline(space, where),
         "frames": [{key: pack(v) for key, v in frame.items()} for frame in values],
-        "states": [_state(p, lambda k: _ellipses(k.on(where), most)) for p in placements],
+        "states": [_state(p, lambda k: _packed_ellipses(k.on(where), most)) for p in placements],
     }
 
 
@@ -174,7 +213,7 @@ def _outline(space: Domain, where: Section) -> list[dict[str, str]]:
     return [doubles(part) for part in np.split(vertices, starts[1:])]
 
 
-def _ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
+def _packed_ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
     shown, left = kernels.thinned(most)
     c = shown.covariances
     entries = np.stack([c[:, 0, 0], c[:, 0, 1], c[:, 1, 1]], axis=1)

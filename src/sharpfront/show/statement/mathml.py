@@ -45,7 +45,7 @@ _RELATIONS = {
     "logical_xor": "⊕",
 }
 _WORDS = {"arcsin": "arcsin", "arctan2": "atan2", "maximum": "max", "minimum": "min", "log": "ln"}
-_SUM, _PRODUCT, _POWER, _ATOM = range(4)
+_AS_SUM, _AS_PRODUCT, _AS_POWER, _AS_ATOM = range(4)
 Names = Mapping[float, str]
 Piece = tuple[str, int]
 
@@ -137,7 +137,7 @@ def _row(inner: str) -> str:
 
 
 def _signed(place: int, sign: int, piece: Piece) -> str:
-    text = _fenced(piece, _PRODUCT)
+    text = _fenced(piece, _AS_PRODUCT)
     if place == 0:
         return f"<mo form='prefix'>−</mo>{text}" if sign < 0 else text
     return f"<mo form='infix'>{'−' if sign < 0 else '+'}</mo>{text}"
@@ -155,17 +155,17 @@ def _piece(node: Expression, names: Names) -> Piece:
     if isinstance(node, Constant):
         word = names.get(abs(node.value))
         text = name_to_mathml(word) if word else number_to_mathml(node.value)
-        return (f"<mo form='prefix'>−</mo>{text}", _SUM) if node.value < 0 else (text, _ATOM)
-    return _leaf(node), _ATOM
+        return (f"<mo form='prefix'>−</mo>{text}", _AS_SUM) if node.value < 0 else (text, _AS_ATOM)
+    return _sign(node), _AS_ATOM
 
 
-def _leaf(node: Expression) -> str:
+def _sign(node: Expression) -> str:
     if isinstance(node, Coordinate):
         return name_to_mathml(node.name)
     if isinstance(node, Normal):
         return f"<msub><mi>n</mi>{name_to_mathml(node.name)}</msub>"
     if isinstance(node, NormalDerivative):
-        above, below = (f"<mrow><mo>∂</mo>{part}</mrow>" for part in (_leaf(node.of), "<mi>n</mi>"))
+        above, below = (f"<mrow><mo>∂</mo>{part}</mrow>" for part in (_sign(node.of), "<mi>n</mi>"))
         return f"<mfrac>{above}{below}</mfrac>"
     assert isinstance(node, Derivative)
     along = [c for c, n in zip(node.coordinates, node.orders, strict=True) for _ in range(n)]
@@ -180,7 +180,7 @@ def _apply(node: Apply, names: Names) -> Piece:
     write = _writer(names)
     if name in ("add", "subtract", "negative"):
         terms = terms_of(node)
-        rank = _SUM if len(terms) > 1 or terms[0][0] < 0 else _PRODUCT
+        rank = _AS_SUM if len(terms) > 1 or terms[0][0] < 0 else _AS_PRODUCT
         return "".join(_signed(i, s, write(t)) for i, (s, t) in enumerate(terms)), rank
     if name == "multiply":
         return _product(node, names)
@@ -190,15 +190,15 @@ def _apply(node: Apply, names: Names) -> Piece:
     if name in ("power", "square"):
         base, exponent = (*arguments, Constant(2.0))[:2]
         inner = _row(write(exponent)[0])
-        return f"<msup>{_row(_fenced(write(base), _ATOM))}{inner}</msup>", _POWER
+        return f"<msup>{_row(_fenced(write(base), _AS_ATOM))}{inner}</msup>", _AS_POWER
     if name in _RELATIONS:
-        a, b = (_fenced(write(argument), _SUM) for argument in arguments)
-        return f"{a}<mo form='infix'>{_RELATIONS[name]}</mo>{b}", _SUM
+        a, b = (_fenced(write(argument), _AS_SUM) for argument in arguments)
+        return f"{a}<mo form='infix'>{_RELATIONS[name]}</mo>{b}", _AS_SUM
     if isinstance(node.function, WeakDerivative):
-        above = f"<mo>∂</mo>{_fenced(write(arguments[1]), _ATOM)}"
+        above = f"<mo>∂</mo>{_fenced(write(arguments[1]), _AS_ATOM)}"
         below = f"<mo>∂</mo>{name_to_mathml(node.function.coordinate)}"
-        return f"<mfrac>{_row(above)}{_row(below)}</mfrac>", _PRODUCT
-    return _function("δ" if is_delta(node) else name, [write(a)[0] for a in arguments]), _ATOM
+        return f"<mfrac>{_row(above)}{_row(below)}</mfrac>", _AS_PRODUCT
+    return _function("δ" if is_delta(node) else name, [write(a)[0] for a in arguments]), _AS_ATOM
 
 
 def _function(name: str, arguments: list[str]) -> str:
@@ -225,7 +225,7 @@ def _function(name: str, arguments: list[str]) -> str:
 def _fraction(top: Expression, bottom: Expression, names: Names) -> Piece:
     write = _writer(names)
     above, below = _row(write(top)[0]), _row(write(bottom)[0])
-    return f"<mfrac>{above}{below}</mfrac>", _PRODUCT
+    return f"<mfrac>{above}{below}</mfrac>", _AS_PRODUCT
 
 
 def _product(node: Apply, names: Names) -> Piece:
@@ -235,9 +235,9 @@ def _product(node: Apply, names: Names) -> Piece:
     write = _writer(names)
     text = ""
     for i, factor in enumerate(factors):
-        shown = _fenced(write(factor), _PRODUCT)
+        shown = _fenced(write(factor), _AS_PRODUCT)
         plain = isinstance(factor, Constant) and abs(factor.value) not in names
         # A thin space is how a product of symbols is told from a long name.
         between = "<mo>×</mo>" if plain else "<mspace width='0.17em'/>"
         text += (between if i else "") + shown
-    return (f"<mo form='prefix'>−</mo>{text}", _SUM) if sign < 0 else (text, _PRODUCT)
+    return (f"<mo form='prefix'>−</mo>{text}", _AS_SUM) if sign < 0 else (text, _AS_PRODUCT)

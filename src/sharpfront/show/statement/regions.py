@@ -99,7 +99,7 @@ def _leaf(domain: Domain) -> tuple[list[str], str]:
         return [between(name, low, high) for name, low, high in spans], words
     if isinstance(domain, StatedShape):
         left, right = domain.inequality([Coordinate(name, names) for name in names])
-        return [_below(left, as_expression(right))], ""
+        return [_inequality(left, as_expression(right))], ""
     return _given(domain)
 
 
@@ -119,7 +119,7 @@ def _given(domain: Domain) -> tuple[list[str], str]:
         level = traced(domain.f, domain.coordinates)
         if level is None:
             return [point], "where a function that was given is negative"
-        return [_below(level, as_expression(0.0))], ""
+        return [_inequality(level, as_expression(0.0))], ""
     return [point], f"in <code>{html.escape(repr(domain))}</code>"
 
 
@@ -146,7 +146,7 @@ def _marked_rows(domain: Domain) -> Iterator[Row]:
                 yield math(to_mathml(where)), f"is where the boundary is called {name}"
 
 
-def _below(left: Expression, right: Expression) -> str:
+def _inequality(left: Expression, right: Expression) -> str:
     return f"{to_mathml(left)}<mo form='infix'>&lt;</mo>{to_mathml(right)}"
 
 

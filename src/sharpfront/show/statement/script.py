@@ -144,10 +144,10 @@ def domain_code(domain: Domain, code: Code) -> str:
     if isinstance(domain, Combination):
         first, second = domain_code(domain.first, code), domain_code(domain.second, code)
         return f"({first} {_OPERATORS[domain.operation]} {second})"
-    return _given(domain, code)
+    return _given_code(domain, code)
 
 
-def _given(domain: Domain, code: Code) -> str:
+def _given_code(domain: Domain, code: Code) -> str:
     """Return a domain that consists of points, functions or names."""
     if isinstance(domain, Polygon):
         outer, *holes = (code.array(each, "corners") for each in domain.rings)
@@ -160,30 +160,33 @@ def _given(domain: Domain, code: Code) -> str:
         vertices, faces = code.array(domain.vertices, "vertices"), code.array(domain.faces, "faces")
         return f"sf.Solid.from_triangles({vertices}, {faces})"
     if isinstance(domain, Implicit):
-        f = code.function(domain.f, domain.coordinates, _spread(domain.frame), "the level function")
+        f = code.function(domain.f, domain.coordinates, _random(domain.frame), "the level function")
         return f"sf.Implicit({f}, ({', '.join(map(_numbers, domain.frame.T))}))"
     if isinstance(domain, Named):
         return f"{domain_code(domain.shape, code)}.named({domain.name!r})"
     if isinstance(domain, Marked):
         where = code.function(
-            domain.where, domain.coordinates, _along(domain), f"where the part {domain.name} is"
+            domain.where,
+            domain.coordinates,
+            _on_rim(domain),
+            f"where the part {domain.name} is",
         )
         return f"{domain_code(domain.shape, code)}.part({domain.name!r}, {where})"
     return code.supplied(type(domain).__name__, (), "the domain") + "()"
 
 
-def _spread(frame: FloatArray) -> FloatArray:
+def _random(frame: FloatArray) -> FloatArray:
     low, high = frame
     shares = np.random.default_rng(0).uniform(size=(_COMPARED, len(low)))
     return np.asarray(low + shares * (high - low))
 
 
-def _along(domain: Marked) -> FloatArray:
+def _on_rim(domain: Marked) -> FloatArray:
     """Return points of the boundary, where the function is asked, or of space for a half-space."""
     if not np.all(np.isfinite(domain.bounds)):
-        return _spread(np.array([[-2.0] * domain.dimension, [2.0] * domain.dimension]))
+        return _random(np.array([[-2.0] * domain.dimension, [2.0] * domain.dimension]))
     parts = [domain.shape.boundary(part, _COMPARED).points for part in domain.shape.parts]
-    return np.concatenate([*parts, _spread(domain.bounds)])
+    return np.concatenate([*parts, _random(domain.bounds)])
 
 
 def _numbers(values: Iterable[float]) -> str:

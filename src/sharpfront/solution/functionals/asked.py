@@ -6,8 +6,7 @@ from typing import Any
 
 from sharpfront.solution.functionals.extrema import extremum
 from sharpfront.solution.functionals.integrals import flux, integral
-from sharpfront.solution.functionals.quantity import Known
-from sharpfront.solution.functionals.roots import roots
+from sharpfront.solution.functionals.quantity import Known, roots
 
 
 class Asked:

@@ -18,8 +18,7 @@ from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.problem.line_problem import integrate
 from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.functionals.cells import BoxCell, total
-from sharpfront.solution.functionals.places import cells_of, line_edges, moments_of
+from sharpfront.solution.functionals.places import BoxCell, cells_of, line_edges, moments_of, total
 from sharpfront.solution.functionals.quantity import Known, Quantity, fluxes, one_or_all, quantities
 
 # Moments of a step at which what is integrated over time is looked at: solutions are polynomials
