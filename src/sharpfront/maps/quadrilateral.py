@@ -27,6 +27,9 @@ class Quadrilateral:
 
     # Anticlockwise: where (s, t) is (low, low), (high, low), (high, high), (low, high).
     corners: tuple[Corner, Corner, Corner, Corner]
+    # Sides on lines that other charts have parts of, or this one: axis and end, and the ends of the
+    # line.
+    parts: tuple[tuple[tuple[int, int], tuple[Corner, Corner]], ...] = ()
 
     @cached_property
     def size(self) -> FloatArray:

@@ -52,6 +52,8 @@ class Face:
     strip: Strip | None = None
     # In space where only a part of it lies inside, and on sides of shells.
     part: Part | None = None
+    # Whether it lies on a line that charts on one side or both have parts of.
+    shared: bool = False
 
     @property
     def contacts(self) -> tuple[Contact, Contact]:
@@ -60,8 +62,9 @@ class Face:
 
     @property
     def is_oblique(self) -> bool:
-        """Whether a strip or shell meets boxes that it cuts: sizes along it differ."""
-        return self.strip is not None or (self.normal is None and isinstance(self.part, ShellFace))
+        """Whether sizes along it differ: a strip or frame meets what lies inside of it."""
+        inside_shell = self.normal is None and isinstance(self.part, ShellFace)
+        return self.strip is not None or self.shared or inside_shell
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Faces where the boundary cuts boxes: what of them lies inside, those along strip
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from sharpfront.bases.cut import SHORTEST, Cut
 from sharpfront.bases.partial_faces import ShellFace
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidCut, SolidRegion
-from sharpfront.maps import Chart, Shell, Strip, normals_across
+from sharpfront.maps import Chart, Quadrilateral, Shell, Strip, normals_across
 from sharpfront.rows.faces import Contact, Face, Faces, Side, others
 
 
@@ -237,7 +238,8 @@ def _expanded(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
 class _Edge:
     """The patches at a side of a chart, and their extent along it as shares of its lengths.
 
-    Two charts may run against each other along the first axis of the side only.
+    Two charts may run against each other along the first axis of the side only. In the plane a side
+    may be a part of a longer one, between two shares of that.
     """
 
     chart: Chart
@@ -247,24 +249,24 @@ class _Edge:
     members: Sequence[int]
     low: FloatArray
     high: FloatArray
-    reverse: bool
+    # Where the side begins and ends in the direction common to both charts.
+    first: float
+    last: float
+    shared: bool  # whether it is, or other charts have parts of it
 
     def contact(self, i: int, start: FloatArray, stop: FloatArray) -> Contact:
         """Return the face between two shares of the edge as part of a patch's side."""
         ends = np.stack([start, stop])
-        if self.reverse:
-            ends[:, 0] = 1.0 - ends[:, 0]
+        ends[:, 0] = (ends[:, 0] - self.first) / (self.last - self.first)
         low, high = (np.clip(ends, self.low[i], self.high[i]) * self.lengths).tolist()
         return Contact(self.members[i], self.axis, self.end, tuple(low), tuple(high))
 
     @property
     def shares(self) -> tuple[FloatArray, FloatArray]:
         """Where patches start and stop in the direction common to both charts, (n, d - 1)."""
-        if not self.reverse:
-            return self.low, self.high
-        start, stop = self.low.copy(), self.high.copy()
-        start[:, 0], stop[:, 0] = 1.0 - self.high[:, 0], 1.0 - self.low[:, 0]
-        return start, stop
+        ends = np.stack([self.low, self.high])
+        ends[:, :, 0] = np.sort(self.first + (self.last - self.first) * ends[:, :, 0], axis=0)
+        return ends[0], ends[1]
 
 
 def _across_charts(boxes: Boxes) -> list[Face]:
@@ -275,26 +277,48 @@ def _across_charts(boxes: Boxes) -> list[Face]:
             continue
         for axis in range(2):
             for end in range(2):
-                ends = chart.edge(axis, end)
-                found = _edge(boxes, chart, axis, end, members, reverse=ends[0] > ends[1])
+                own = chart.edge(axis, end)
+                longer = (
+                    dict(chart.parts).get((axis, end)) if isinstance(chart, Quadrilateral) else None
+                )
+                ends = longer or own
+                start, stop = np.array(sorted(ends))
+                square = float(np.sum((stop - start) ** 2))
+                shares = (np.array(own) - start) @ (stop - start) / square
+                found = _edge(
+                    boxes,
+                    chart,
+                    axis,
+                    end,
+                    members,
+                    tuple(shares.tolist()),
+                    shared=longer is not None,
+                )
                 edges[frozenset(ends)].append(found)
     faces: list[Face] = []
-    for corners, both in edges.items():
-        if len(both) == 2:
-            start, stop = np.array(sorted(corners))
-            along = (stop - start) / np.linalg.norm(stop - start)
-            faces += _along_edge(both[0], both[1], along)
+    for corners, every in edges.items():
+        start, stop = np.array(sorted(corners))
+        along = (stop - start) / np.linalg.norm(stop - start)
+        for one, other in itertools.combinations(every, 2):
+            faces += _along_edge(one, other, along)
     return faces
 
 
 def _edge(
-    boxes: Boxes, chart: Chart, axis: int, end: int, members: Ints, *, reverse: bool
+    boxes: Boxes,
+    chart: Chart,
+    axis: int,
+    end: int,
+    members: Ints,
+    ends: tuple[float, float],
+    *,
+    shared: bool,
 ) -> _Edge:
     place = chart.size[axis] if end else 0.0
     here = members[(boxes.high if end else boxes.low)[members, axis] == place]
     lengths = np.delete(chart.size, axis)
     start, stop = (np.delete(x[here], axis, axis=1) / lengths for x in (boxes.low, boxes.high))
-    return _Edge(chart, axis, end, lengths, here.tolist(), start, stop, reverse)
+    return _Edge(chart, axis, end, lengths, here.tolist(), start, stop, *ends, shared)
 
 
 def _along_edge(one: _Edge, other: _Edge, along: FloatArray) -> list[Face]:
@@ -309,7 +333,8 @@ def _along_edge(one: _Edge, other: _Edge, along: FloatArray) -> list[Face]:
         if isinstance(one.chart, Shell):
             faces.append(_between_shells(one.chart, below, above))
         else:
-            faces.append(Face(below, above, (float(along[1]), float(-along[0]))))
+            shared = one.shared or other.shared
+            faces.append(Face(below, above, (float(along[1]), float(-along[0])), shared=shared))
     return faces
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.maps import Shell, Strip
+from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Depths
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.waves import ALONG_DOMAIN
@@ -162,7 +162,7 @@ def layers_along_walls(
             low, high = wall.extent
             length = float(np.max(high - low, initial=0.0))
             # Strips are as deep as layers, or as there is room.
-            share = FILLED if isinstance(block.chart, Strip | Shell) else SETTINGS.room
+            share = FILLED if wall.axis in block.layered else SETTINGS.room
             if not length or wall.depth(depth, share=share) is not None:
                 continue
             cut = next(wall.depths((depth, math.sqrt(2.0 * depth)), 1.0 / length), None)

@@ -14,7 +14,7 @@ from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.slanted import Line, steep_lines, straight_lines
-from sharpfront.maps import AxisMap, Quadrilateral, Shell, Strip
+from sharpfront.maps import AxisMap, Quadrilateral, Strip
 from sharpfront.place.patches.beside_walls import sources_of_layers
 from sharpfront.place.patches.bumps import bumps_of, cut_about
 from sharpfront.place.patches.cuts import Cell
@@ -71,17 +71,19 @@ def first_cells(
     touched = tangencies(problem, tiling.strips)
     for block in _graded(touched, tiling.blocks):
         lines, strips = _lines(problem, block, settings, tol, tiling.corners)
-        walls, strip, last = {axis for axis, *_ in block.walls}, block.chart, len(lines) - 1
-        if isinstance(strip, Strip | Shell) and last in walls and not strips[last]:
-            side, in_space = (0.0, strip.depth), is_joint(len(lines))
+        walls, strip = {axis for axis, *_ in block.walls}, block.chart
+        for axis, more in block.layered.items():
+            if strips[axis]:
+                continue
+            side = 0.0, float(block.lines[axis][-1])
             if block.decays:
                 strips = [
                     *_along_shell(block, base),
                     {side: (base, AxisMap(*side, 0.0, block.decays))},
                 ]
             else:
-                strips[last] = _strips(side, 0, settings, tol, in_space)
-            lines[last] = np.union1d(lines[last], [end for side in strips[last] for end in side])
+                strips[axis] = _strips(side, 0, settings, tol, is_joint(len(lines)), more)
+            lines[axis] = np.union1d(lines[axis], side)
         if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
             whole = 0.0, strip.length
@@ -173,10 +175,15 @@ def _lines(
 
 
 def _strips(
-    side: tuple[float, float], end: int, settings: PatchSettings, tol: float, in_space: bool
+    side: tuple[float, float],
+    end: int,
+    settings: PatchSettings,
+    tol: float,
+    in_space: bool,
+    more: float = 1.0,
 ) -> Strips:
-    """Return the strip of a layer."""
-    functions = max(settings.functions(tol), math.ceil(settings.layer(tol)))
+    """Return the strip of a layer, with so many times the functions of one."""
+    functions = max(settings.functions(tol), math.ceil(more * settings.layer(tol)))
     if not in_space:
         return {side: (functions, AxisMap(*side))}
     fewer = max(settings.functions(tol), math.ceil(PART * functions))

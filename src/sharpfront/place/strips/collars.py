@@ -17,6 +17,7 @@ from sharpfront.bases.cut import Region
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.facing import Meeting
+from sharpfront.place.strips.framed import framed
 from sharpfront.place.strips.medial import joined, left_of, meetings, pieces
 from sharpfront.place.strips.mitred import with_outlines
 from sharpfront.place.strips.outlines import SMOOTH
@@ -44,7 +45,7 @@ def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: flo
     if problem.domain.dimension == 3:
         shells = [shelled(problem, block, widths) for block in tiling.blocks]
         return replace(tiling, blocks=tuple(one for own in shells for one in own))
-    tiling = with_outlines(problem, tiling, widths)
+    tiling = with_outlines(problem, framed(problem, tiling, widths), widths)
     blocks = [_collared(problem, block, widths) for block in tiling.blocks]
     return replace(tiling, blocks=tuple(one for own in blocks for one in own))
 

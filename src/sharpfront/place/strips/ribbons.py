@@ -120,7 +120,7 @@ def strip_block(domain: Domain, strip: Strip, part: str) -> Block:
     """Return the block of a strip whose outer side lies on a part of the boundary."""
     lines = (np.array([0.0, strip.length]), np.array([0.0, strip.depth]))
     wall = (1, 0.0, np.zeros(1), np.array([strip.length]), part)
-    return Block(domain, lines, (wall,), strip)
+    return Block(domain, lines, (wall,), strip, layered={1: 1.0})
 
 
 def replaced_closed(panels: Panels, like: Panels) -> Panels:

@@ -64,7 +64,7 @@ def _block(block: Block, shell: Shell, part: str, decays: float) -> Block:
     """Return the block of a shell whose outer side lies on a part of the boundary."""
     lines = tuple(np.array([0.0, x]) for x in shell.size.tolist())
     wall = (2, 0.0, np.zeros(2), np.array(shell.lengths), part)
-    return Block(block.domain, lines, (wall,), shell, decays=decays)
+    return Block(block.domain, lines, (wall,), shell, layered={2: 1.0}, decays=decays)
 
 
 def _moved(surface: Surface, depth: float) -> Surface:

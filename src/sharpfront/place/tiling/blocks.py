@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,9 @@ class Block:
         Where given, lines and walls are in its coordinates.
     region
         Where given, the domain's boundary cuts boxes.
+    layered
+        The axes across which all of it is as deep as the layer of a wall at its lower end, with how
+        many times the functions of a layer that takes.
     decays
         How often layers decay by 1/e across all of it, along the last axis, where that is known.
     """
@@ -52,6 +55,7 @@ class Block:
     walls: tuple[Wall, ...]
     chart: Chart | None = None
     region: Region | SolidRegion | None = None
+    layered: Mapping[int, float] = field(default_factory=dict)
     decays: float = 0.0
 
     def in_space(self, positions: FloatArray) -> FloatArray:

@@ -13,35 +13,37 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry import Domain
 from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
 
 Edge = frozenset[Corner]
 Ring = tuple[Corner, ...]
+# Which points, (m, 2), lie in a region.
+Inside = Callable[[FloatArray], NDArray[np.bool_]]
 # Angles of quadrilaterals that are larger, in degrees, are avoided: the chart's axes hardly differ
 # there, and at a corner that points inwards least squares settle on a wrong function (at 162).
 BLUNT = 140.0
 
 
 def quadrilaterals(
-    domain: Domain, sides: Sequence[Edge], cuts: Sequence[Edge] = ()
+    inside: Inside, sides: Sequence[Edge], cuts: Sequence[Edge], corners: Set[Corner]
 ) -> tuple[list[Quadrilateral], dict[Edge, Edge]]:
-    """Return charts that tile a domain, and the side of the domain that each half side is of.
+    """Return charts that tile a region, and the side of the region that each half side is of.
 
-    The domain has straight sides; cuts go from side to side inside, and no chart lies across them.
+    The region has straight sides; cuts go from side to side inside, and no chart lies across them.
+    Patches are graded into some of the corners.
     """
-    polygons = _polygons(domain, [*sides, *cuts])
+    polygons = _polygons(inside, [*sides, *cuts])
     ways = [_in_pieces(_triangles(polygons), set(cuts))]
     if len(polygons) == 1:
         ways += _around_centre(polygons[0])
-    corners = set(itertools.chain(*sides))
 
     def cost(rings: Sequence[Ring]) -> tuple[float, int]:
         # A chart that is cut towards a corner has in the end several times the patches of one that
@@ -55,13 +57,13 @@ def quadrilaterals(
     return [Quadrilateral((ring[0], ring[1], ring[2], ring[3])) for ring in rings], halves
 
 
-def _polygons(domain: Domain, sides: Sequence[Edge]) -> FloatArray:
-    """Return the polygons of shapely that make up a domain."""
+def _polygons(inside: Inside, sides: Sequence[Edge]) -> FloatArray:
+    """Return the polygons of shapely that make up a region."""
     shapely = needed("shapely", "shapely")
     lines = [shapely.LineString(sorted(side)) for side in sides]
     found = shapely.get_parts(shapely.polygonize(lines))
     inner = [shapely.get_coordinates(shapely.point_on_surface(p))[0] for p in found]
-    return np.asarray(found[domain.contains(np.array(inner).reshape(-1, 2))])
+    return np.asarray(found[inside(np.array(inner).reshape(-1, 2))])
 
 
 def _triangles(polygons: FloatArray) -> list[Ring]:

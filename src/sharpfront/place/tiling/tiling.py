@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.slanted import Line
 from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.curves import Segment, ends_of
+from sharpfront.geometry.curves import Curve, Segment, ends_of
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import surfaces_of
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral
+from sharpfront.maps.quadrilateral import Corner
 from sharpfront.place.tiling.blocks import (
     ROUNDING,
     Block,
@@ -27,8 +30,9 @@ from sharpfront.place.tiling.blocks import (
     snapped,
     wall_of,
 )
-from sharpfront.place.tiling.charts import quadrilaterals
+from sharpfront.place.tiling.charts import Edge, quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling, frame_of
+from sharpfront.place.tiling.frames import Frame, PolygonRing
 from sharpfront.place.tiling.slants import Torn, arranged, everywhere
 from sharpfront.place.tiling.solids import Wall, lattice_of
 from sharpfront.rows.neighbours import faces_of
@@ -99,21 +103,92 @@ def _charted(
     edges = [frozenset(pair) for pair in zip(corners[::2], corners[1::2], strict=True)]
     own = zip(edges, (part for _, part in sides), strict=False)
     named = {edge: part for edge, part in own if len(edge) > 1}
-    charts, halves = quadrilaterals(domain, list(named), edges[len(sides) :])
+    at = set(itertools.chain(*named))
+    charts, halves = quadrilaterals(domain.contains, list(named), edges[len(sides) :], at)
+    names = {**named, **{half: named[side] for half, side in halves.items()}}
+    blocks = _blocks(domain, charts, names)
+    inner = tuple(dict.fromkeys(every[len(corners) :]))
+    return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
+
+
+def _blocks(
+    domain: Domain, charts: Sequence[Quadrilateral], named: Mapping[Edge, str]
+) -> list[Block]:
+    """Return the blocks of charts, of whose edges those on the boundary have names."""
     blocks = []
     for chart in charts:
         walls = []
         for axis, end in itertools.product(range(2), range(2)):
-            edge = frozenset(chart.edge(axis, end))
-            part = named.get(halves.get(edge, edge))
+            part = named.get(frozenset(chart.edge(axis, end)))
             if part is not None:
                 place = float(chart.size[axis]) if end else 0.0
                 rest = chart.size[1 - axis : 2 - axis]
                 walls.append((axis, place, np.zeros(1), rest, part))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         blocks.append(Block(domain, lines, tuple(walls), chart))
-    inner = tuple(dict.fromkeys(every[len(corners) :]))
-    return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
+    return blocks
+
+
+def rings_of(domain: Domain) -> list[PolygonRing]:
+    """Return the rings of a domain with straight sides; none where some touch, or are curved."""
+    curves = [(part, c) for part, own in pieces_of(domain).items() for c in own]
+    straight = [(part, c, ends_of(c)) for part, c in curves if isinstance(c, Curve)]
+    sides = [(e if _is_left(c, e) else e[::-1], part) for part, c, e in straight if e is not None]
+    if not sides or len(sides) < len(curves):
+        return []
+    ends = _distinct(np.concatenate([e for e, _ in sides]), [])
+    after = {a: (b, part) for (a, b), (_, part) in zip(_paired(ends), sides, strict=True) if a != b}
+    out = []
+    if len(after) < len(sides):
+        return []
+    while after:
+        corners, parts = [next(iter(after))], []
+        while corners[-1] in after:
+            corner, part = after.pop(corners[-1])
+            corners.append(corner)
+            parts.append(part)
+        if corners.pop() != corners[0]:
+            return []
+        out.append(PolygonRing(tuple(corners), tuple(parts)))
+    return out
+
+
+def _is_left(curve: Curve, ends: FloatArray) -> bool:
+    """Tell whether the domain is on the left of a straight piece of its boundary."""
+    x, y = curve.at(np.array([0.5 * curve.measure])).normals[0]
+    along = ends[1] - ends[0]
+    return bool(along[1] * x - along[0] * y > 0.0)
+
+
+def _paired(ends: Sequence[Corner]) -> list[tuple[Corner, Corner]]:
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def framed_tiling(domain: Domain, frames: Sequence[Frame]) -> Tiling | None:
+    """Return the tiling of a domain by frames along its sides, and charts inside of these."""
+    lines = {frozenset(ends): ends for frame in frames for ends in frame.lines}
+    every = [own for frame in frames for own in frame.charts]
+
+    def inside(points: FloatArray) -> NDArray[np.bool_]:
+        out = domain.contains(points)
+        for chart, *_ in every:
+            at = chart.inverse(points)
+            out &= ~np.all((at >= 0.0) & (at <= chart.size), axis=1)
+        return out
+
+    charts, halves = quadrilaterals(inside, list(lines), [], set())
+    parts = {**lines, **{half: lines[side] for half, side in halves.items()}}
+    blocks = _blocks(domain, [_with_parts(chart, parts) for chart in charts], {})
+    for chart, across, names in every:
+        blocks += [replace(block, layered=across) for block in _blocks(domain, [chart], names)]
+    return _if_closed(Tiling(domain, tuple(blocks))) if charts else None
+
+
+def _with_parts(chart: Quadrilateral, lines: Mapping[Edge, tuple[Corner, Corner]]) -> Quadrilateral:
+    """Return a chart that knows which lines some of its edges are parts of."""
+    sides = list(itertools.product((0, 1), (0, 1)))
+    found = {side: lines.get(frozenset(chart.edge(*side))) for side in sides}
+    return replace(chart, parts=tuple((side, ends) for side, ends in found.items() if ends))
 
 
 def cut_along(
