@@ -95,6 +95,17 @@ def test_a_tail_that_stays_over_a_few_cuts_is_no_jump(first, fall, then, jumps):
     assert bool(found.places) == jumps
 
 
+@pytest.mark.parametrize(("fall", "deep"), [(0.89, False), (0.63, True)])
+def test_cuts_that_are_foretold_end_before_numbers_do(fall, deep):
+    """A tail that other patches disturbed seems to fall so slowly that no cuts would do."""
+    *_, last = cut_often(9, (1, 1))
+    tail = fall**9
+    after = cuts.cut_to_corner(last, np.full(2, tail), 1e-4 * tail, (6, 10), (1, 1))
+    assert not any(cuts.is_shortest(cell.patch) for cell in after)
+    levels = np.log2(last.patch.sides[0] / after[-1].patch.sides[0])
+    assert levels == (np.ceil(np.log(1e-4) / np.log(fall)) if deep else 15)
+
+
 @pytest.mark.parametrize("place", [-0.3, 0.0, 0.45])
 def test_a_place_where_a_condition_changes_is_a_corner(place):
     domain = sf.Box((-1, 1), (0, 1)).part("held", lambda x, y: (y < 1e-12) & (x < place) & (x > -1))
