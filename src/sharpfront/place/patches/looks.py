@@ -234,7 +234,7 @@ def _from_poles(poles: FloatArray, patch: Patch, points: FloatArray) -> FloatArr
     """Return the product of r^2 about poles in a patch at points, in units of the patch, (m,)."""
     out = np.ones(len(points))
     if len(poles):
-        corners = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+        corners = patch.corners
         size = np.ptp(corners, axis=0)
         for pole in poles:
             if np.abs(corners - pole).max(axis=1).min() <= 1e-9 * size.max():
