@@ -29,8 +29,8 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
-from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
-from sharpfront.place.tiling.solids import Wall
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import ROUNDING, Wall
 from sharpfront.problem import Problem
 from sharpfront.trust.rim import Rim
 

@@ -21,7 +21,8 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.equation.slanted import Line
 from sharpfront.equation.values import environment
 from sharpfront.maps import Quadrilateral
-from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_lines

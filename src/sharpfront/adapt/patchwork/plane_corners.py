@@ -29,7 +29,8 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
 from sharpfront.rows.values import form_at
 

@@ -155,8 +155,7 @@ def _cut_cell(cell: Cell, points: FloatArray, counts: FloatArray) -> list[Cell]:
         return _graded(cell, ends, int(counts[which]))
     apart = np.ptp(list(corners), axis=0) > 0
     sides = [_bisected(m) if cut else (m,) for m, cut in zip(cell.patch.maps, apart, strict=True)]
-    parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
-    return [c for part in parts for c in _cut_cell(replace(cell, patch=part), points, counts)]
+    return [c for part in cell.cut_into(sides) for c in _cut_cell(part, points, counts)]
 
 
 def _corners_met(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]:
