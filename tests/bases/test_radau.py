@@ -75,6 +75,20 @@ def test_stages_tell_what_is_left_out_whatever_the_beginning(length):
     assert left_out_of_stages(values) < 30 * true
 
 
+@pytest.mark.parametrize("stages", [5, 7])
+def test_a_last_coefficient_that_happens_to_vanish_does_not_hide_the_next(stages):
+    s, found = np.linspace(0, 1, 101), []
+    for middle in np.linspace(0.0, 2.0, 41):
+
+        def bell(s, middle=middle):
+            return np.exp(-((0.5 * s - middle) ** 2))
+
+        values = bell(all_nodes(stages))
+        true = np.abs(interpolation(s, stages) @ values - bell(s)).max()
+        found.append(left_out(values) / true)
+    assert min(found) > 0.7 and max(found) < 100
+
+
 def march(stages, steps, rate=-2.0 + 3.0j):
     """Return the error of u' = rate u over [0, 1] by the method."""
     h = 1.0 / steps

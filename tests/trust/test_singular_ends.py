@@ -71,7 +71,9 @@ def test_nonlinear_equations_systems_and_high_orders_are_asked_too(equation, lef
     """Of fifty drawn ones half were called converged: what the discretisation is singular in is
     a polynomial, and x^2.5 or x^2 log x is none."""
     outcome = solved(equation, left, right, ends).outcome
-    assert outcome.kind == "ill-posed" and "says nothing" in outcome.detail
+    # Where rounding has it, the discretisation is seen to be singular before that.
+    assert outcome.kind in ("ill-posed", "near-singular")
+    assert outcome.kind == "near-singular" or "says nothing" in outcome.detail
 
 
 def test_unknowns_of_other_units_are_asked_in_their_own():

@@ -88,16 +88,14 @@ def left_out(values: FloatArray) -> float:
     """Return what polynomials through values at all nodes, (stages + 1, ...), leave out at most.
 
     It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
-    is seen in the last two that are there. About a moment at which something turns every other one
-    vanishes: where the last does not fall, it is compared with the second before it.
+    is seen in two pairs of neighbours, for a single one vanishes about a moment at which something
+    turns, and two neighbours do not.
     """
-    found = np.abs(legendre(len(values) - 1)[-3:] @ values.reshape(len(values), -1))
-    first, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
-    fall = last / max(second, 1e-300)
-    if fall > MOST_FALL:
-        fall = min(math.sqrt(last / max(first, 1e-300)), MOST_FALL)
-    fall = max(fall, LEAST_FALL)
-    return last * fall / (1.0 - fall)
+    found = np.abs(legendre(len(values) - 1)[-4:] @ values.reshape(len(values), -1))
+    *first, second, last = (float(part) for part in found.max(axis=1, initial=0.0))
+    fall = math.sqrt(max(second, last) / max(*first, 1e-300))
+    fall = min(max(fall, LEAST_FALL), MOST_FALL)
+    return max(last, second * fall) * fall / (1.0 - fall)
 
 
 @cache

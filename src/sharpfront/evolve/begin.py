@@ -14,6 +14,7 @@ from sharpfront.evolve.meshing import in_units, measured, seeing, too_few
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.start import Start
+from sharpfront.evolve.velocity import velocities
 from sharpfront.pieces.frame import Frame
 
 # The first step: a share of the span, and of the time in which the solution changes by itself.
@@ -88,10 +89,20 @@ def _from_values(
     """Return a run that begins with coefficients."""
     frame = run.mesher.frame(nodes)
     rates = first_rates(run.discrete, frame, values, t)
-    fast = float(np.abs(rates[run.at_nodes] / scale).max())
-    dt = min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
+    dt = first_step(run, frame, values, rates, scale)
     dt = min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
     return State(t, frame, values, rates, dt, scale)
+
+
+def first_step(
+    run: Run, frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
+) -> float:
+    """Return how long a step may be by how fast unknowns change where nodes go along with them."""
+    v = velocities(run.mesher, frame, values, rates, scale)
+    moved = v[:, None] * frame.evaluate(values, frame.nodes, 1) if v.any() else np.zeros(1)
+    own = rates[run.at_nodes]
+    fast = float(np.abs((own + moved[: len(own)]) / scale).max())
+    return min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
 
 
 def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:

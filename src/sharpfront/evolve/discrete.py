@@ -75,6 +75,7 @@ class Discrete:
             self.at_zero(rows, {}, 1) if len(rows) and rows.fixed and not rows.placed else None
             for rows in self.sides
         ]
+        self.gaps = Program(system.gaps)
         # An unknown's own part in its equation: itself, its second derivative and its rate.
         terms = self.equations.terms
         own = [

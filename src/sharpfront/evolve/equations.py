@@ -52,6 +52,8 @@ class TimeSystem:
     is_linear: bool  # whether one Newton step solves it
     order_stated: tuple[int, ...] = ()  # for each equation, its number as it was stated
     layers: Bends | None = None  # where slopes bend, for a coefficient of the flux jumps
+    # What is compared where a rate jumped, in the range over which it was rounded.
+    gaps: tuple[Expression, ...] = ()
 
     @property
     def low(self) -> float:

@@ -83,9 +83,7 @@ class Course:
         most = (self.kernels - tables.order) // tables.points
         mesher = Mesher(tables, system.periodic, self.pins, most, Settings(), system.layers)
         tol = max(share * STRICTER * self.tol, TIGHTEST)
-        plain = without_thresholds(system, self.tol) is system
-        counts = 1.0 if plain else mesher.settings.alike
-        return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak, counts)
+        return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak)
 
 
 def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:

@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import left_out
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.begin import FIRST_CHANGE, begun
+from sharpfront.evolve.begin import begun, first_step
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.marched import STRICTER
 from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
@@ -22,7 +22,7 @@ from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
-from sharpfront.evolve.weaker import difference, followed
+from sharpfront.evolve.weaker import difference, followed, inside
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
@@ -63,8 +63,7 @@ def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
         frame = run.mesher.frame(state.frame.nodes)
         values = consistent(run.discrete, frame, state.values, soon)
         rates = first_rates(run.discrete, frame, values, soon)
-        fast = float(np.abs(rates[run.at_nodes] / state.scale).max())
-        dt = min(state.dt, FIRST_CHANGE / max(fast, 1e-300))
+        dt = min(state.dt, first_step(run, frame, values, rates, state.scale))
         again = replace(state, frame=frame, values=values, rates=rates, dt=dt, before=None)
         return replace(again, unit=None, late=0.0), []
     weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, soon)
@@ -113,19 +112,24 @@ def _step(run: Run, state: State) -> Taken:
 
 def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float] | None:
     """Return the weaker run after a step, and how far off the step is; None where it fails."""
-    weak = followed(run, tried.step, state, tried.unit, tried.solved.contraction)
-    if weak is None:
+    stages = followed(run, tried.step, state, tried.unit, tried.solved.contraction)
+    if stages is None:
         return None
-    at_nodes, stated = tried.step.values[:, run.at_nodes], slice(run.stated)
-    between = left_out(at_nodes[:, :, stated] / tried.after.scale[stated])
-    apart = difference(tried.after, weak)
+    after, weak, stated = tried.after, stages[-1], slice(run.stated)
+    between = left_out(tried.step.values[:, run.at_nodes, stated] / after.scale[stated])
+    apart = difference(after.frame, weak - after.values)
+    if run.system.gaps:
+        # Where rates jump they are furthest apart while that is passed.
+        apart = np.maximum(apart, inside(tried.step, stages))
     if state.before is None:
         # What was rounded at a start fades during the step; nothing was of what constraints hold.
         assert state.weak is not None
         held = [name in run.system.constrained for name in run.system.names]
-        apart = np.maximum(apart, np.where(held, 0.0, difference(state, state.weak)))
+        before = difference(state.frame, state.weak - state.values)
+        apart = np.maximum(apart, np.where(held, 0.0, before))
+    apart = (apart / after.scale)[stated]
     # What Newton's method leaves both runs may have alike.
-    return weak, between + tried.solved.left + run.counts * float(apart[stated].max())
+    return weak, between + tried.solved.left + float(apart.max())
 
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:

@@ -14,6 +14,7 @@ from sharpfront.evolve.growth import units
 from sharpfront.evolve.narrow import attentive
 from sharpfront.evolve.rates import first_rates
 from sharpfront.evolve.run import Run, State, end_rates
+from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
 
 # A mesh is placed anew where an element leaves more than this share of what it may, or where this
@@ -31,6 +32,9 @@ def in_units(
     moments = run.agenda.ahead(t, run.span[1]) if run.looks[0] else np.array([t])
     unit, longest = units(run.discrete, frame, values, scale, (t, run.span[1]), moments)
     unit[:, len(run.system.problem.unknowns) :] *= COMPANION
+    if run.system.gaps:
+        seen = short_enough(run.discrete, frame, values, t)
+        longest = seen if longest is None else np.minimum(seen, longest)
     return unit, longest
 
 
@@ -109,7 +113,9 @@ def tended(run: Run, state: State, rough: FloatArray, worst: float) -> State:
     """Return the run on a new mesh, where the present one is worn out or too fine."""
     frame, mesher = state.frame, run.mesher
     worn, few = worst > WORN * run.in_space, FEWER * len(frame.nodes)
-    if not worn and mesher.fewest(frame.nodes, rough, run.in_space) >= few:
+    if not worn and (
+        mesher.settings.fewest >= few or mesher.fewest(frame.nodes, rough, run.in_space) >= few
+    ):
         return state
     new = mesher.mesh(frame.nodes, rough, run.in_space)
     fewer = len(new) < few

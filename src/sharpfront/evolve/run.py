@@ -79,7 +79,6 @@ class Run:
     # Whether data may hide between the stages of a step: in equations, in conditions.
     looks: tuple[bool, bool]
     weak: Discrete  # equations and conditions of the weaker run
-    counts: float  # how many times what both runs differ by counts
 
     @property
     def system(self) -> TimeSystem:
@@ -107,7 +106,7 @@ class Run:
         """
         own, system = self.settings, self.system
         waves = len(system.names) > self.stated or system.order % 2 == 1
-        few = self.tol > own.from_then or self.counts > 1.0 or waves
+        few = self.tol > own.from_then or bool(system.gaps) or waves
         return own.stages if few else own.more_stages
 
     @cached_property

@@ -26,10 +26,8 @@ class Settings:
     # the step of order 2s - 1.
     time: float = 0.02
     during: float = 0.3  # what polynomials in time may leave out inside a step
-    newton: float = 0.1  # where Newton's method stops, as a share of what an element may leave
-    # What both runs differ by counts so many times where a rate jumps with an unknown: layers that
-    # pass over elements cost them their orders, and they are off alike. Where the unknown stays at
-    # the jump they differ by their ranges, and twice that would be above the tolerance.
-    alike: float = 1.5
+    # Where Newton's method stops, as a share of what an element may leave. With 0.8 mild problems
+    # take up to 7 % less time, and a front with a vertical slope 1240 steps in the place of 140.
+    newton: float = 0.1
     gain: float = 0.95  # nodes move if that explains so much of u_t
     shrink: float = 0.4  # no element becomes shorter than this share of itself in a step

@@ -18,6 +18,12 @@ from sharpfront.pieces.frame import Frame
 ITERATIONS, MIXED = 10, 3
 # Share of an element by which nodes at other velocities come apart in a step, at least.
 PARTED = 1e-4
+# A change is followed by one of this share of it at least, of the largest share that any before was
+# followed by, and of the root of how it followed the last: what a start is off by goes in a few
+# directions, in which matrices differ little, mixing may meet others by chance, and what is left
+# then goes in none of them. Of 4000 drawn steps a hundredth left more than 0.9 to 1.7 times what
+# this tells; 13 to 60 times what the last share by itself does.
+STEADY = 0.05
 # Where an error is asked for, not a solution, one digit is enough.
 DIGIT = 0.1
 # What a first step may leave out inside it, of what others may: where rates jump at the start its
@@ -55,7 +61,7 @@ def solved_stages(
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
     factors: Factors | None = None
-    mixer, last, q = _Mixer(levels, scale), np.inf, contraction
+    mixer, last, q, slow = _Mixer(levels, scale), np.inf, contraction, 0.0
     for i in range(ITERATIONS):
         residual = step.residual(first=i == 0)
         try:
@@ -73,8 +79,9 @@ def solved_stages(
             small = max(small, min(DIGIT * size, most))
         else:
             q = size / last
-            contraction = q if i == 1 else contraction
-        left = size * q / (1 - q) if q < 0.5 else size
+            contraction, slow = q if i == 1 else contraction, max(slow, q)
+        share = max(math.sqrt(q), slow, STEADY)
+        left = size * share / (1 - share) if share < 0.5 else size
         if min(left, size) < small:
             mixer.mix()
             return Solved(factors, i + 1, residual[0], contraction, left)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import all_nodes, interpolation
+from sharpfront.bases.radau import all_nodes, interpolation, stage_nodes
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.stages import DIGIT, solved_stages
@@ -26,10 +26,10 @@ _PLACES = np.array([0.0, 0.35, 0.7, 1.0])
 def followed(
     run: Run, step: Step, state: State, unit: FloatArray, contraction: float
 ) -> FloatArray | None:
-    """Return the weaker run after a step of the strict one, in that one's functions, (n, K).
+    """Return the stages of the weaker run in a step of the strict one, in that one's functions.
 
-    None where Newton's method fails, which is taken to contract as in the strict one; errors count
-    in units at the nodes.
+    The last of them, (stages - 1, n, K), is the weaker run after it. None where Newton's method
+    fails, which is taken to contract as in the strict one; errors count in units at the nodes.
     """
     frame, weak = step.frame, run.weak
     assert state.weak is not None
@@ -40,18 +40,22 @@ def followed(
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
     most = DIGIT * run.tol
     solved = solved_stages(follows, state.scale, unit, run.newton, most, contraction)
-    return None if solved.factors is None else _with_last(frame, follows.values[-1:])[0]
+    return None if solved.factors is None else _with_last(frame, follows.values[1:])
 
 
-def difference(strict: State, weaker: FloatArray) -> FloatArray:
-    """Return the largest difference of both runs after a step, of each unknown in its scale, (K,).
+def difference(frame: Frame, apart: FloatArray) -> FloatArray:
+    """Return the largest value of what both runs differ by at a moment, (n, K), of each unknown."""
+    local = frame.local(apart)
+    found = frame.tables.table(_PLACES, 0) @ local.reshape(len(local), -1)
+    return np.asarray(np.abs(found.reshape(len(_PLACES), *local.shape[1:])).max(axis=(0, 2)))
 
-    Inside a step the weaker run is of an order less than at its end, and would tell of itself only.
-    """
-    local = strict.frame.local(weaker - strict.values)
-    found = strict.frame.tables.table(_PLACES, 0) @ local.reshape(len(local), -1)
-    found = np.abs(found.reshape(len(_PLACES), *local.shape[1:]))
-    return np.asarray(found.max(axis=(0, 2)) / strict.scale)
+
+def inside(step: Step, weak: FloatArray) -> FloatArray:
+    """Return the same at the stages of the weaker run inside a step, the largest."""
+    nodes, stages = stage_nodes(len(weak))[:-1], len(step.values) - 1
+    apart = weak[:-1] - combined(interpolation(nodes, stages), step.values)
+    found = [difference(step.frame.at(s * step.dt), a) for s, a in zip(nodes, apart, strict=True)]
+    return np.asarray(np.max(found, axis=0))
 
 
 def _without_last(frame: Frame, values: FloatArray) -> FloatArray:

@@ -228,11 +228,17 @@ def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tupl
                 [_on_panel(rim, condition.part, panel, t + sign * f) for sign in (-1.0, 1.0)]
                 for f in CLOSE
             ]
-            jumps = _jumping(problem, pairs, tol)
-            if jumps:
+            jumps, place = _jumping(problem, pairs, tol), rim.panels.at(panel, t)[0]
+            if jumps and not _is_stated(problem, place):
                 told = f"what the condition on {condition.part} gives for {jumps} jumps"
-                place = rim.panels.at(panel, t)[0]
                 yield tuple(np.where(np.abs(place) > rounding, place, 0.0).tolist()), told
+
+
+def _is_stated(problem: Problem, place: FloatArray) -> bool:
+    """Tell whether a place lies on a line across which a jump is stated."""
+    at = dict(zip(problem.domain.coordinates, place.tolist(), strict=True))
+    near = ROUNDING * float(np.ptp(problem.domain.bounds))
+    return any(abs(at[jump.coordinate] - jump.place) <= near for jump in problem.jumps)
 
 
 def _zero_on_jumps(residual: Expression) -> list[Expression]:
