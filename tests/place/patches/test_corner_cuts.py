@@ -60,6 +60,27 @@ def test_nothing_is_cut_at_a_corner_where_others_are_wrong_too(elsewhere):
     assert not found.deeper(cells, tails, 1e-6, (6, 10), SQUARE)
 
 
+@pytest.mark.parametrize(("left", "enough"), [(0.9e-6, True), (1.1e-6, False)])
+def test_nothing_is_cut_at_a_corner_where_weights_of_others_add_up_to_too_much(left, enough):
+    cells = cut_often(12)
+    changes = np.array([1e-8] * (len(cells) - 1) + [1e-4])
+    tails = tails_that(cells, 0.5**12, [False, *[True] * (len(cells) - 2), False])
+    tails.tail[0] = left
+    found = CornerChanges.of(cells, changes, tails, SQUARE, 1e-6)
+    assert found.elsewhere == 1e-8
+    assert bool(found.deeper(cells, tails, 1e-6, (6, 10), SQUARE)) == enough
+
+
+@pytest.mark.parametrize(("held", "jumps"), [((), False), (((0.0, 0.0),), True)])
+def test_a_corner_with_functions_is_no_jump_unless_these_jump(held, jumps):
+    """What patches hold beside functions is no part of the solution."""
+    *_, last = cut_often(9)
+    tails = tails_that([last], 1.0, [False])
+    found = Jumps(0.1, held=held).with_more([last], tails, 1e-12, [(0.0, 0.0)])
+    assert bool(found.places) == jumps
+    assert Jumps(0.1).with_more([last], tails, 1e-12, [(1.0, 0.0)]).places == ((0.0, 0.0),)
+
+
 @pytest.mark.parametrize(
     ("first", "fall", "then", "jumps"),
     # Few cuts in a row count together with those before.
@@ -72,6 +93,17 @@ def test_a_tail_that_stays_over_a_few_cuts_is_no_jump(first, fall, then, jumps):
     *_, last = rings(last, (0, 0), tail, [np.array([8, 8])] * (then + 1))
     found = Jumps(0.1).with_more([last], tails_that([last], tail, [False]), 1e-12)
     assert bool(found.places) == jumps
+
+
+@pytest.mark.parametrize(("fall", "deep"), [(0.89, False), (0.63, True)])
+def test_cuts_that_are_foretold_end_before_numbers_do(fall, deep):
+    """A tail that other patches disturbed seems to fall so slowly that no cuts would do."""
+    *_, last = cut_often(9, (1, 1))
+    tail = fall**9
+    after = cuts.cut_to_corner(last, np.full(2, tail), 1e-4 * tail, (6, 10), (1, 1))
+    assert not any(cuts.is_shortest(cell.patch) for cell in after)
+    levels = np.log2(last.patch.sides[0] / after[-1].patch.sides[0])
+    assert levels == (np.ceil(np.log(1e-4) / np.log(fall)) if deep else 15)
 
 
 @pytest.mark.parametrize("place", [-0.3, 0.0, 0.45])

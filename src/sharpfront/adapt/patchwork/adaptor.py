@@ -281,7 +281,8 @@ class Patches:
         if state.lacks_functions(assessment, aim):
             return state.with_functions
         least = max(aim, tolerance_of(state, approximation))
-        jumps = state.jumps.with_more(state.cells, tails, least)
+        known = [own.place for own in state.fitted]
+        jumps = state.jumps.with_more(state.cells, tails, least, known)
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)

@@ -62,10 +62,11 @@ class CornerChanges:
     ) -> list[Cell]:
         """Return cells with those at these corners cut deeper; none if that would not be enough.
 
-        All around a corner they are cut to the same size. Functions are those of the parts along
-        each axis, at least and at the most.
+        It is not where what other cells leave is too much by itself. All around a corner they are
+        cut to the same size. Functions are those of the parts along each axis, at least and at the
+        most.
         """
-        if not self.at or self.elsewhere > tol:
+        if not self.at:
             return []
         longest, at = tails.tail.max(axis=1), at_corners(cells, corners)
         places = [_place(cell, end, corners) for cell, end in zip(cells, at, strict=True)]
@@ -75,6 +76,9 @@ class CornerChanges:
             levels = math.ceil(-math.log(left / (SETTINGS.deeper * tol)) / fall)
             size = float(cells[i].patch.sides.max()) * 0.5**levels
             sizes[places[i]] = min(size, sizes.get(places[i], size))
+        others = ~tails.analytic & np.array([place not in sizes for place in places])[:, None]
+        if self.elsewhere + float(tails.tail[others].max(initial=0.0)) > tol:
+            return []
         smaller = max(self.at.values()) / (SETTINGS.deeper * tol)
         out: list[Cell] = []
         for cell, end, place, tail in zip(cells, at, places, longest.tolist(), strict=True):

@@ -9,7 +9,7 @@ estimated by itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -129,10 +129,17 @@ class Jumps:
                 size[i] = 0.0
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
 
-    def with_more(self, cells: Sequence[Cell], tails: Tails, least: float) -> Jumps:
+    def with_more(
+        self,
+        cells: Sequence[Cell],
+        tails: Tails,
+        least: float,
+        known: Iterable[Place] = (),
+    ) -> Jumps:
         """Return the places with those at which tails did not fall while they were cut.
 
-        Tails below `least` may be what others leave.
+        Tails below `least` may be what others leave. At known corners, which have functions, they
+        say nothing of the solution, unless these jump: patches there hold what functions leave.
         """
         found: set[Place] = set()
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
@@ -143,6 +150,7 @@ class Jumps:
             ):
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
+        found -= set(known).difference(self.held)
         held = tuple(place for place in self.held if place not in found)
         return replace(self, places=tuple(sorted(found.union(self.places))), held=held)
 

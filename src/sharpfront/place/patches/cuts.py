@@ -53,8 +53,13 @@ class Cell:
 
 def is_shortest(patch: Patch) -> bool:
     """Tell whether a patch is as short as numbers allow where it lies."""
+    return _cuts_left(patch) < 0.0
+
+
+def _cuts_left(patch: Patch) -> float:
+    """Return how often a patch can be halved until it is as short as numbers allow."""
     spacing = np.spacing(np.maximum(np.abs(patch.low), np.abs(patch.high)))
-    return bool(np.any(patch.sides < FLOATS * spacing))
+    return float(np.log2(patch.sides / (FLOATS * spacing)).min())
 
 
 def at_corners(cells: Sequence[Cell], corners: FloatArray | None) -> list[tuple[int, ...] | None]:
@@ -140,7 +145,11 @@ def cut_to_corner(
     fall = fall_of(cell, worst)
     # Where it did not fall nothing is foretold: it may have been disturbed.
     most = SETTINGS.ahead * cell.run if fall < -SLOWEST else 2 * SETTINGS.first
-    levels = max(1, min(most, math.ceil(math.log(aim / worst) / fall)))
+    levels = math.ceil(math.log(aim / worst) / fall)
+    # One that is foretold to fall no sooner than numbers end was disturbed as well: halfway there
+    # it is asked again.
+    left = _cuts_left(cell.patch)
+    levels = max(1, min(most, levels if levels < left else int(0.5 * left)))
     counts = functions_of_rings(worst / aim, fall, levels, functions)
     return rings(cell, corner, worst, [*(np.full(d, p) for p in counts), same])
 

@@ -27,7 +27,7 @@ from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import Waves, short_enough
 from sharpfront.place.strips.across import STRICT, lines_in_chart
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
-from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.blocks import Block, Tiling, snap
 from sharpfront.place.tiling.curved import fitted
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
@@ -165,13 +165,28 @@ def _lines(
         if side is not None:
             own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
             strips[beside.axis] |= own
-    for axis, strip in enumerate(strips):
-        ends = [end for side in strip for end in side]
-        lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
+    for axis in range(len(lines)):
+        lines[axis], strips[axis] = _cut_off(lines[axis], strips[axis])
         if block.domain.periodic_axes[axis] and len(lines[axis]) == 2:
             # A trace is shared by two patches: none may be its own neighbour.
             lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
     return lines, strips
+
+
+def _cut_off(lines: FloatArray, strips: Strips) -> tuple[FloatArray, Strips]:
+    """Return where to cut so that strips are cut off, and these with their ends there.
+
+    What begins at both ends of a wall decays along it as deep but for rounding, and so does what
+    begins at two lines: the deepest strip ends where it does, and others that end next to a line
+    end there, or nothing but a sliver would lie between them.
+    """
+    out: Strips = {}
+    for side, (functions, own) in sorted(strips.items(), key=lambda s: s[0][0] - s[0][1]):
+        near = SETTINGS.apart * (side[1] - side[0])
+        low, high = (snap(x, lines) if np.abs(lines - x).min() < near else x for x in side)
+        lines = np.union1d(lines, [low, high])
+        out[low, high] = functions, replace(own, low=low, high=high)
+    return lines, out
 
 
 def _strips(
