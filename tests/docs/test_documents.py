@@ -1,7 +1,6 @@
 """Every block of the documentation runs, and the README's commands are the ones in use."""
 
 import re
-import runpy
 import subprocess
 import sys
 import tomllib
@@ -53,16 +52,6 @@ def test_pictures_and_links_exist(page):
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
-
-
-# What is solved on patches and in time has names of two modules still.
-NAMED_TWICE = {"adapt", "evolve", "place", "trust"}
-
-
-def test_no_name_is_defined_by_two_modules_of_a_room():
-    house = runpy.run_path(str(ROOT / "benchmarks" / "house.py"))
-    found = {room: names for room, names in house["defined_twice"]().items() if names}
-    assert set(found) <= NAMED_TWICE, found.keys() - NAMED_TWICE
 
 
 def test_the_readme_has_exactly_two_commands_and_ci_runs_the_second():

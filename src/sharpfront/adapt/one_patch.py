@@ -36,6 +36,7 @@ from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
+from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.corners import contradicting_sides
 from sharpfront.trust.freedom import left_free
 
@@ -50,8 +51,6 @@ EMPTY_ROW = 1e-13
 FIRST = 3
 # Factor on the equation's rows in the other norm, and on the change that it makes.
 HEAVIER, HEAVIER_CHANGE = 100.0, 2.0
-# Noise of size one in the rows that grows beyond this leaves the solution undetermined.
-AMPLIFIED = 1e9
 # So many solves in a row that do not lower an estimate below this share end the search if it is
 # small, where it may be rounding.
 IDLE_SOLVES, PROGRESS, MAY_BE_ROUNDING = 2, 0.7, 1e-9
@@ -136,7 +135,7 @@ class OnePatch:
     def propose(self, state: OnePatchState) -> Proposal:
         """Return the functions and their rows."""
         bases = dict.fromkeys(state.problem.unknowns, state.basis)
-        return Proposal(bases, *_system(state, bases))
+        return Proposal(bases, *_unit_rows(state, bases))
 
     def assess(self, state: OnePatchState, approximation: Approximation) -> OnePatchAssessment:
         """Return how far the solution is from those before and in another norm."""
@@ -156,7 +155,7 @@ class OnePatch:
         self, state: OnePatchState, bases: Mapping[str, Basis]
     ) -> tuple[Approximation, Approximation]:
         """Return the solution if equations weigh more, and the answer to noise in its rows."""
-        system, _ = _system(state, bases)
+        system, _ = _unit_rows(state, bases)
         heavy = [
             replace(b, weight=(HEAVIER if b.label == "equation" else 1.0) * b.weight)
             for b in system.blocks
@@ -234,7 +233,7 @@ def _change(
     return max(changes)
 
 
-def _system(
+def _unit_rows(
     state: OnePatchState, bases: Mapping[str, Basis]
 ) -> tuple[LinearSystem, tuple[RowSet, ...]]:
     """Return the rows of a problem on one patch, each divided by its norm."""

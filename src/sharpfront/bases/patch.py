@@ -97,6 +97,11 @@ class Patch:
         return self.in_space(0.5 * (self.low + self.high)[None])
 
     @cached_property
+    def corners(self) -> FloatArray:
+        """Its corners in space, the last axis fastest, (2^d, d)."""
+        return self.points([np.array([-1.0, 1.0])] * self.dimension)
+
+    @cached_property
     def is_even(self) -> bool:
         """Whether functions are polynomials in space: a box of space, no axis with a map."""
         return self.chart is None and all(m.is_affine and not m.decays for m in self.maps)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Patches
-from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import noise_in
 from sharpfront.adapt.patchwork.compared import compared_points
 from sharpfront.adapt.patchwork.state import PatchState
@@ -31,6 +30,7 @@ from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, Turn, not
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.trust.conditioning import AMPLIFIED
 
 # Rough solutions are sought on patches as for this tolerance at least: with the functions of looser
 # ones Newton's method did not converge for a cavity heated at Ra = 1e6, with these it did. In space

@@ -62,7 +62,7 @@ def short_of_kernels(
     near = wanted <= FAR * max(allowed.most, allowed.usual)
     rate = f"At this rate the tolerance takes about {_rounded(wanted)} kernels" if near else ""
     if allowed.most < allowed.usual:
-        if not near and len(_falling(tried)) > 1:
+        if not near and len(_best_by_size(tried)) > 1:
             rate = "So far more of them did not lead towards the tolerance"
         remedy = (
             f"Raise max_kernels, which was {allowed.most} and is {allowed.usual} by default, or "
@@ -124,7 +124,7 @@ def kernels_wanted(tried: Sequence[Solved], tol: float, dimension: int) -> float
     do not. Of three sizes and more the better fit is taken, of two the first. Infinite where the
     estimate does not fall.
     """
-    points = _falling(tried)
+    points = _best_by_size(tried)
     if len(points) < 2 or points[-1].estimate >= points[0].estimate:
         return math.inf
     kernels = np.array([p.kernels for p in points], dtype=float)
@@ -151,7 +151,7 @@ def _reaching(line: tuple[float, float], goal: float) -> float:
     return max((goal - height) / slope, 0.0) if slope < 0 else math.inf
 
 
-def _falling(tried: Sequence[Solved]) -> list[Solved]:
+def _best_by_size(tried: Sequence[Solved]) -> list[Solved]:
     """Return the best estimate with no more kernels than each size had, sizes ascending."""
     known = sorted(s for s in tried if math.isfinite(s.estimate) and s.estimate > 0)
     out: list[Solved] = []
@@ -165,7 +165,7 @@ def _falling(tried: Sequence[Solved]) -> list[Solved]:
 
 def _fallen(tried: Sequence[Solved]) -> str:
     """Say how the estimate fell with the number of kernels."""
-    points = _falling(tried)
+    points = _best_by_size(tried)
     if len(points) < 2:
         return ""
     first, last = points[0], points[-1]

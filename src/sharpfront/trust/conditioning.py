@@ -1,4 +1,4 @@
-"""How much a problem on the line amplifies changes, and whether two discretisations agree."""
+"""How much a problem amplifies changes, and whether two discretisations agree."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ SINGULAR = 1e5
 UNKNOWABLE = 1e7
 # A solution this many times its data: rounding leaves four digits of them.
 GROWN = 1e12
+# Noise of size one in rows of patches that grows beyond this leaves the solution undetermined: 4e2
+# for waves, 2e6 and 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a
+# resonance.
+AMPLIFIED = 1e9
 # Two discretisations that differ by this much do not confirm each other.
 APART = 0.3
 

@@ -30,7 +30,7 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
     ]
     points = np.concatenate([domain.sample(SAMPLED), *around])
     size = float(np.max(np.ptp(domain.bounds, axis=0)))
-    left = points[~_held(points, patches, TO_ROUNDING * size)]
+    left = points[~_on_patches(points, patches, TO_ROUNDING * size)]
     if len(left):
         place = ", ".join(f"{x:.4g}" for x in left[0])
         raise DomainError(
@@ -40,7 +40,7 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
         )
 
 
-def _held(points: FloatArray, patches: Sequence[Patch], near: float) -> NDArray[np.bool_]:
+def _on_patches(points: FloatArray, patches: Sequence[Patch], near: float) -> NDArray[np.bool_]:
     """Tell which points lie on a patch, (m,)."""
     out = np.zeros(len(points), dtype=bool)
     groups: dict[Chart | None, list[Patch]] = {}

@@ -126,7 +126,7 @@ def formula(
     numbers = {n: float(states.get(n, 0.0)) or GENERIC for n in names}
     space = problem.coordinates[:-1]
     bounds = [points.min(axis=0), points.max(axis=0)] if on_boundary else [low, high]
-    held = _held(expression, numbers, length)
+    held = _with_numbers(expression, numbers, length)
     return Formula(expression, held, space, points, np.stack(bounds), on_boundary)
 
 
@@ -156,7 +156,7 @@ def _is_multiple(node: Apply) -> bool:
     return ufunc in _SCALED or (ufunc is np.true_divide and varying[0] is node.arguments[0])
 
 
-def _held(expression: Expression, states: dict[str, float], length: float) -> Expression:
+def _with_numbers(expression: Expression, states: dict[str, float], length: float) -> Expression:
     """Return a formula with numbers for its unknowns, derivatives of the size that fits them."""
 
     def number(leaf: Leaf) -> Expression:

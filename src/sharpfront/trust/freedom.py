@@ -109,11 +109,11 @@ def left_free(problem: Problem) -> Outcome | None:
     Each piece of a domain that does not touch the others is looked at by itself.
     """
     frames = separate_frames(problem.domain) if problem.domain.dimension > 1 else []
-    found = (_left_free(problem, frame) for frame in (frames if len(frames) > 1 else [None]))
+    found = (_undetermined_in(problem, frame) for frame in (frames if len(frames) > 1 else [None]))
     return next((outcome for outcome in found if outcome is not None), None)
 
 
-def _left_free(problem: Problem, frame: FloatArray | None) -> Outcome | None:
+def _undetermined_in(problem: Problem, frame: FloatArray | None) -> Outcome | None:
     """Return what may be added inside a box, everywhere if there is none."""
     rows = _rows(problem, frame)
     d = problem.domain.dimension

@@ -45,7 +45,7 @@ class Series:
         for n, (a, b) in enumerate(zip(self.plain, self.logs, strict=True)):
             rho = self.power + n
             for j in range(rows.shape[2]):
-                factor, slope = _falling(rho, j)
+                factor, slope = _falling_factorial(rho, j)
                 own, log = rows[:, :, j] @ (a * factor + b * slope), rows[:, :, j] @ (b * factor)
                 left = rho.real - j
                 here = abs(left) < KNOWN
@@ -59,7 +59,7 @@ def _any(values: Complex) -> bool:
     return bool(np.abs(values).max(initial=0.0) > KNOWN)
 
 
-def _falling(rho: complex, j: int) -> tuple[complex, complex]:
+def _falling_factorial(rho: complex, j: int) -> tuple[complex, complex]:
     """Return rho (rho - 1) ... (rho - j + 1) and its derivative by rho."""
     polynomial = np.atleast_1d(np.poly(np.arange(j)))
     return complex(np.polyval(polynomial, rho)), complex(np.polyval(np.polyder(polynomial), rho))

@@ -243,7 +243,7 @@ class _Ends:
 def _unheld(ends: _Ends, rows: Rows, stated: int, name: str = "x") -> Outcome | None:
     for place, conditions in rows.items():
         found, own = ends.series(place, conditions) if conditions else (None, np.zeros(0))
-        if found is not None and _left_free(found, own) > stated - len(own):
+        if found is not None and _free_count(found, own) > stated - len(own):
             return Outcome(
                 OutcomeKind.ILL_POSED,
                 f"At {name} = {place:.6g} the equation loses its order, and every solution that is "
@@ -255,7 +255,7 @@ def _unheld(ends: _Ends, rows: Rows, stated: int, name: str = "x") -> Outcome | 
     return None
 
 
-def _left_free(found: Sequence[Series], rows: FloatArray) -> int:
+def _free_count(found: Sequence[Series], rows: FloatArray) -> int:
     """Return how many solutions conditions leave free of those that are not infinite there."""
     told = [values for series in found if (values := series.told(rows)) is not None]
     return len(told) - int(np.linalg.matrix_rank(np.array(told), tol=KNOWN)) if told else 0

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import noise_in
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.system import patch_system
@@ -18,6 +17,7 @@ from sharpfront.place.patches.cuts import Cell, rings
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.trust.conditioning import AMPLIFIED
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,10 @@ from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance
+from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.cover import refuse_gaps
 from sharpfront.trust.freedom import require_unknowns
 
-# Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
-# 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
-AMPLIFIED = 1e9
 # After so many solves integrals of sources and data are compared, once: what has no solution may go
 # on to the most functions, 37 s on a disk instead of 0.4.
 LONG = 4

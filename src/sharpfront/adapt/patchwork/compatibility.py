@@ -97,7 +97,7 @@ class Compatibility:
                 if degree <= 1:
                     yield form
                 if degree == 0:
-                    yield linear_form(_along(residual, self._problem.coordinates, side.normal))
+                    yield linear_form(_tangential(residual, self._problem.coordinates, side.normal))
 
     def _values(self, form: LinearForm, side: Side) -> tuple[list[tuple[Term, float]], float]:
         """Return the terms of a form with their coefficients at a point, and its source."""
@@ -131,7 +131,7 @@ class Compatibility:
         return max(found)
 
 
-def _along(residual: Expression, coordinates: Sequence[str], normal: FloatArray) -> Expression:
+def _tangential(residual: Expression, coordinates: Sequence[str], normal: FloatArray) -> Expression:
     """Return the derivative of a residual along a straight side."""
     ways = dict(zip(coordinates, (-float(normal[1]), float(normal[0])), strict=True))
 

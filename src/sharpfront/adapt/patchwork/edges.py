@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.exponents import leading_terms
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions
@@ -32,8 +33,6 @@ EDGE_SHARES = (0.01, 0.3, 0.5, 0.7, 0.99)
 BESIDE = 1e-6
 # Places on a ray that functions jump on.
 ON_RAY = 60
-# Powers closer to a whole number than this are one.
-WHOLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,13 +184,8 @@ def _functions(
 
 def _leading(edge: _Edge, most: float) -> list[tuple[Term, complex]]:
     """Return the powers below `most` of functions across an edge, and their factors."""
-    half = 0.0 if edge.kinds[0] == edge.kinds[1] else 0.5
-    powers = (np.arange(1, 100) - half) * (math.pi / edge.angle)
     factor = 1.0 + 0j if edge.kinds[0] == "value" else 1.0j
-    return [
-        (Term(round(p), 0, True) if abs(p - round(p)) < WHOLE else Term(p, 0, False), factor)
-        for p in powers[powers < most].tolist()
-    ]
+    return [(term, factor) for term in leading_terms(edge.kinds, edge.angle, most)]
 
 
 def boxes_beside(tiling: Tiling, low: FloatArray, high: FloatArray) -> FloatArray:

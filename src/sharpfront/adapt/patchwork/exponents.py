@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import Term
 from sharpfront.equation.slanted import Line
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
@@ -32,6 +34,8 @@ OSCILLATING = (1e-3, 5.0)
 EXPONENTS = 800
 # Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
 SECTOR_AT, ON_WALL = 1e-7, 1e-9
+# Powers closer to a whole number than this are one.
+WHOLE = 1e-9
 # A function touches zero below that share of its size.
 TOUCHING = 1e-9
 # Directions that differ by less, as angles, are one.
@@ -94,15 +98,10 @@ def _about(
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return math.inf
     rays = rays_at(problem, tiling, vertex, lines)
-    angles, walls = np.array([angle for angle, _ in rays]), [given for _, given in rays]
-    count = len(rays)
+    walls, count = [given for _, given in rays], len(rays)
     if not count:
         return math.inf
-    ends = np.append(angles, angles[0] + 2.0 * math.pi)
-    middle = 0.5 * (ends[1:] + ends[:-1])
-    step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
-    points = vertex + step * directions(middle)
-    inside = problem.domain.contains(points)
+    ends, points, inside = between_rays(problem, rays, vertex)
     if not inside.any():
         return math.inf
     if inside.all() and not any(walls):
@@ -117,6 +116,26 @@ def _about(
     if not all(inside[i] for i in which) or "unknown" in given:
         return 0.0
     return _About(_sectors(problem, points, ends, which), given)
+
+
+def between_rays(
+    problem: Problem, rays: Rays, vertex: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return the angles between which sectors lie, a point of each, and which the domain has."""
+    angles = [angle for angle, _ in rays]
+    ends = np.array([*angles, angles[0] + 2.0 * math.pi])
+    step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
+    points = vertex + step * directions(0.5 * (ends[1:] + ends[:-1]))
+    return ends, points, problem.domain.contains(points)
+
+
+def leading_terms(kinds: Sequence[str | None], angle: float, most: float) -> list[Term]:
+    """Return the powers below `most` in a sector with a value or a flux given on each side."""
+    half = 0.0 if kinds[0] == kinds[1] else 0.5
+    powers = (np.arange(1, 100) - half) * (math.pi / angle)
+    whole = np.abs(powers - np.round(powers)) < WHOLE
+    own = zip(np.where(whole, np.round(powers), powers).tolist(), whole.tolist(), strict=True)
+    return [Term(p, 0, log) for p, log in own if p < most]
 
 
 def directions(angles: FloatArray) -> FloatArray:

@@ -29,8 +29,8 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
-from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
-from sharpfront.place.tiling.solids import Wall
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import ROUNDING, Wall
 from sharpfront.problem import Problem
 from sharpfront.trust.rim import Rim
 
@@ -122,10 +122,10 @@ class Jumps:
         size = np.ones(len(patches))
         for i, patch in enumerate(patches):
             for place in self.places:
-                if np.linalg.norm(_corners(patch) - place, axis=1).max() <= self.radius:
+                if np.linalg.norm(patch.corners - place, axis=1).max() <= self.radius:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
             finest = FINEST / NEAR_JUMP * self.radius
-            if any(np.linalg.norm(_corners(patch) - p, axis=1).max() <= finest for p in self.held):
+            if any(np.linalg.norm(patch.corners - p, axis=1).max() <= finest for p in self.held):
                 size[i] = 0.0
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
 
@@ -168,11 +168,6 @@ def _snapped(place: Place, corners: FloatArray, near: float) -> Place:
     gaps = np.linalg.norm(corners - np.array(place), axis=1)
     close = corners[gaps <= near]
     return tuple(close[0].tolist()) if len(close) else place
-
-
-def _corners(patch: Patch) -> FloatArray:
-    """Return the corners of a patch in space."""
-    return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
 
 
 def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
@@ -228,7 +223,7 @@ def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tupl
     """Yield the places on curved or slanted sides at which a condition's own value jumps."""
     rounding = 1e-14 * float(np.abs(problem.domain.bounds).max())
     for condition in problem.conditions:
-        edges = [e for r in condition.residuals for e in _edges(r)]
+        edges = [e for r in condition.residuals for e in _zero_on_jumps(r)]
         if not edges:
             continue
         rim = Rim(problem, tiling, lambda points: np.ones(len(points), dtype=bool))
@@ -254,7 +249,7 @@ def _is_stated(problem: Problem, place: FloatArray) -> bool:
     return any(abs(at[jump.coordinate] - jump.place) <= near for jump in problem.jumps)
 
 
-def _edges(residual: Expression) -> list[Expression]:
+def _zero_on_jumps(residual: Expression) -> list[Expression]:
     """Return functions of place that are zero where a residual jumps."""
     own = [s for s in switches(residual) if s.jumps and not derivatives_in(s.argument)]
     gaps = [s.argument - s.first for s in own]
@@ -273,7 +268,7 @@ def _on_panel(rim: Rim, part: str, panel: Ints, t: FloatArray) -> Side:
 
 def _jumping(problem: Problem, pairs: Sequence[Sequence[Side]], tol: float) -> str:
     """Return the unknowns whose values jump between points close to each other, and farther."""
-    near, far = (_apart(problem, *pair) for pair in pairs)
+    near, far = (_disagreements(problem, *pair) for pair in pairs)
     # A slope, however steep, makes less of a difference closer by.
     return " and ".join(u for u, d in near.items() if d > tol and d > 0.5 * far[u])
 
@@ -287,7 +282,7 @@ def _beside(
     return [_side(problem, part, ends, k) for k in (0, 1)]
 
 
-def _apart(problem: Problem, before: Side, after: Side) -> dict[str, float]:
+def _disagreements(problem: Problem, before: Side, after: Side) -> dict[str, float]:
     """Return how far values given on both sides of a place are apart, relative to their size."""
     one, two = _given(problem, before), _given(problem, after)
     return {

@@ -21,7 +21,8 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.equation.slanted import Line
 from sharpfront.equation.values import environment
 from sharpfront.maps import Quadrilateral
-from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_lines
@@ -80,14 +81,14 @@ def _conductivities(problem: Problem, block: Block, stops: Sequence[FloatArray])
     """Return the conductivity of each box between lines: zero outside, NaN where it varies."""
     middles = [0.5 * (x[1:] + x[:-1]) for x in stops]
     inside = block.inside(product_points(middles)).reshape(*map(len, middles))
-    sides = [[_places(*side) for side in itertools.pairwise(x.tolist())] for x in stops]
+    sides = [[_places_seen(*side) for side in itertools.pairwise(x.tolist())] for x in stops]
     points = [product_points([sides[0][i], sides[1][j]]) for i, j in np.argwhere(inside).tolist()]
     out = np.zeros(inside.shape)
     out[inside] = values_of(problem, points)
     return out
 
 
-def _places(low: float, high: float) -> FloatArray:
+def _places_seen(low: float, high: float) -> FloatArray:
     return np.asarray(0.5 * (low * (1.0 - SEEN_AT) + high * (1.0 + SEEN_AT)))
 
 
@@ -139,7 +140,7 @@ def _in_charts(problem: Problem, tiling: Tiling) -> _Found:
         around = block.in_space(np.stack([x, y], axis=1))
         area = np.linalg.det(np.stack([around[1] - around[0], around[2] - around[0]]))
         corners.append(around if area > 0 else around[::-1])
-        looked.append(block.in_space(product_points([_places(*end) for end in ends])))
+        looked.append(block.in_space(product_points([_places_seen(*end) for end in ends])))
     values = values_of(problem, looked)
     charts, near = np.array(corners), ROUNDING * float(np.ptp(problem.domain.bounds, axis=0).max())
     every = charts.reshape(-1, 2)

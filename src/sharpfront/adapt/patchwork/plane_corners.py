@@ -21,7 +21,7 @@ from sharpfront.adapt.patchwork.corner_sides import (
     is_between,
     sides_at,
 )
-from sharpfront.adapt.patchwork.exponents import tensors
+from sharpfront.adapt.patchwork.exponents import leading_terms, tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term, jumps_of
@@ -29,12 +29,13 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
 from sharpfront.rows.values import form_at
 
-# Powers closer to a whole number than this are one.
-WHOLE = 1e-9
+# Slopes whose direction has less than this sine with that of the flux are along it.
+CONORMAL = 1e-9
 # The inside of a corner is looked at so far from it, in units of the domain.
 INSIDE_AT = 1e-6
 # Directions in which a function may jump, as shares of the angle outside, and places on a ray that
@@ -213,13 +214,8 @@ class PlaneCorners:
         kinds = [self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)]
         if None in kinds:
             return None
-        half = 0.0 if kinds[0] == kinds[1] else 0.5
         most = SETTINGS.powers(self.tol)
-        powers: FloatArray = np.asarray((np.arange(1, 100) - half) * (math.pi / angle), dtype=float)
-        whole = np.abs(powers - np.round(powers)) < WHOLE
-        powers = np.where(whole, np.round(powers), powers)
-        own = zip(powers.tolist(), whole.tolist(), strict=True)
-        terms = tuple(Term(p, 0, log) for p, log in own if p < most)
+        terms = tuple(leading_terms(kinds, angle, most))
         if (jump := self._jump(bare, sides)) is not None:
             terms = (*jump.terms, *terms)
         if not terms:
@@ -264,7 +260,7 @@ class PlaneCorners:
         slope = sum((c * np.array(orders) for orders, c in highest.items()), np.zeros(2))
         flux = tensors(self.problem, corner[None])[0] @ normal
         sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
-        across = sine <= WHOLE * np.linalg.norm(slope) * np.linalg.norm(flux)
+        across = sine <= CONORMAL * np.linalg.norm(slope) * np.linalg.norm(flux)
         return "flux" if form.order == 1 and across and np.any(slope) else None
 
     def _free(

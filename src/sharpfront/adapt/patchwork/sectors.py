@@ -13,15 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.exponents import Rays, around, directions, roots, tensors, turned
+from sharpfront.adapt.patchwork.exponents import (
+    Rays,
+    around,
+    between_rays,
+    roots,
+    tensors,
+    turned,
+)
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 from sharpfront.problem import Problem
 
 # Conductivities are one number if they differ by this share.
 ROUNDED = 1e-12
-# Sectors are looked at so far from the point, in units of the domain.
-SECTOR_AT = 1e-7
 # Places for every unit at which powers are looked for; what is smaller than that share of the other
 # is zero. Powers as close to a whole number are one.
 PER_POWER, NULL, AS_GOOD_AS_WHOLE = 500, 1e-6, 1e-6
@@ -68,11 +73,8 @@ def sectors_at(problem: Problem, rays: Rays, vertex: FloatArray) -> Sectors | No
     """
     if not rays:
         return None
-    angles, walls = np.array([angle for angle, _ in rays]), [given for _, given in rays]
-    ends = np.append(angles, angles[0] + 2.0 * math.pi)
-    step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
-    points = vertex + step * directions(0.5 * (ends[1:] + ends[:-1]))
-    inside, count = problem.domain.contains(points), len(rays)
+    walls, count = [given for _, given in rays], len(rays)
+    ends, points, inside = between_rays(problem, rays, vertex)
     if not inside.any():
         return None
     values = np.zeros(count)
@@ -95,7 +97,7 @@ def sectors_at(problem: Problem, rays: Rays, vertex: FloatArray) -> Sectors | No
         if any(walls[(first + k) % count] for k in range(1, length)):
             return None
     which = [(first + k) % count for k in range(length)]
-    start = float(np.mod(angles[first], 2.0 * math.pi))
+    start = float(np.mod(ends[first], 2.0 * math.pi))
     turn = start + np.cumsum([0.0, *(ends[i + 1] - ends[i] for i in which)])
     edges = [k for k, i in enumerate(which) if not k or values[i] != values[which[k - 1]]]
     bounds = [*turn[edges].tolist(), float(turn[-1])]

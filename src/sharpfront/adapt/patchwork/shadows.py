@@ -52,7 +52,7 @@ def completed(
     the power up to which terms are wanted.
     """
     if corner.fades:
-        return _apart(corner, most)
+        return _with_even_powers(corner, most)
     step = 1 if any(bends) else _step(problem, parts)
     if not step or not told_by_formulas(problem):
         return corner
@@ -72,7 +72,7 @@ def completed(
     return replace(corner, terms=tuple(terms), factors=factors)
 
 
-def _apart(corner: CornerFunctions, most: float) -> CornerFunctions:
+def _with_even_powers(corner: CornerFunctions, most: float) -> CornerFunctions:
     """Return functions of a corner that fade, and |z|^2, |z|^4, ... times each as further ones.
 
     These are what the unknown's own term adds, and what fading does: how much there is of each

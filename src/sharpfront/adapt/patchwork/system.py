@@ -35,11 +35,11 @@ def patch_system(
     heavier
         Factor on the rows of the equation: another norm.
     """
-    system = rows.remembered(tuple(patches), lambda: _system(rows, tiling, patches))
+    system = rows.remembered(tuple(patches), lambda: _trace_system(rows, tiling, patches))
     return system if heavier == 1.0 else system.reweighed(heavier)
 
 
-def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceSystem:
+def _trace_system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceSystem:
     faces, bare = faces_of(patches, tiling.periods)
     sides = tiling.parts(patches, bare)
     rows.weigh(faces, sides)

@@ -143,32 +143,30 @@ def cut_towards(
 
 def touches(patch: Patch, points: Collection[Point]) -> bool:
     """Tell whether a corner of a patch is one of some points."""
-    return bool(_corners(patch, np.array(list(points))))
+    return bool(_corners_met(patch, np.array(list(points))))
 
 
 def _cut_cell(cell: Cell, points: FloatArray, counts: FloatArray) -> list[Cell]:
-    corners = _corners(cell.patch, points)
+    corners = _corners_met(cell.patch, points)
     if not corners:
         return [cell]
     if len(corners) == 1:
         ((ends, which),) = corners.items()
         return _graded(cell, ends, int(counts[which]))
     apart = np.ptp(list(corners), axis=0) > 0
-    sides = [_halves(m) if cut else (m,) for m, cut in zip(cell.patch.maps, apart, strict=True)]
-    parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
-    return [c for part in parts for c in _cut_cell(replace(cell, patch=part), points, counts)]
+    sides = [_bisected(m) if cut else (m,) for m, cut in zip(cell.patch.maps, apart, strict=True)]
+    return [c for part in cell.cut_into(sides) for c in _cut_cell(part, points, counts)]
 
 
-def _corners(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]:
+def _corners_met(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]:
     """Return the corners of a patch, an end for each axis, that are points, and which."""
-    own = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
-    gaps = np.abs(own[:, None] - points).max(axis=2)
+    gaps = np.abs(patch.corners[:, None] - points).max(axis=2)
     ends = list(itertools.product((0, 1), repeat=patch.dimension))
-    met = np.argwhere(gaps <= NEAR * np.ptp(own, axis=0).min())
+    met = np.argwhere(gaps <= NEAR * np.ptp(patch.corners, axis=0).min())
     return {ends[corner]: int(k) for corner, k in met}
 
 
-def _halves(side: AxisMap) -> tuple[AxisMap, AxisMap]:
+def _bisected(side: AxisMap) -> tuple[AxisMap, AxisMap]:
     place = float(side.points(np.zeros(1))[0])
     return AxisMap(side.low, place), AxisMap(place, side.high)
 
@@ -180,7 +178,7 @@ def _graded(cell: Cell, corner: tuple[int, ...], cuts: int) -> list[Cell]:
     for _ in range(cuts):
         if is_shortest(patch):
             break
-        halves = [_halves(m) for m in patch.maps]
+        halves = [_bisected(m) for m in patch.maps]
         for ends in itertools.product((0, 1), repeat=patch.dimension):
             part = replace(patch, maps=tuple(h[e] for h, e in zip(halves, ends, strict=True)))
             if ends == corner:

@@ -139,7 +139,7 @@ def _zoomed(
         far = f(np.array([broken.x - 1e-3 * length, broken.x + 1e-3 * length]))
         # A needle has the same value on both sides.
         return broken if abs(broken.jump) > 0.05 * max(jump, abs(far[1] - far[0])) else None
-    broken = _kink(f, a, b)
+    broken = _meeting_of_lines(f, a, b)
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
     bends = abs(last) > 0.3 * abs(first[0]) and abs(last) * length > 1e-4 * spread
@@ -160,7 +160,7 @@ def _line(f: Function, x: float, h: float) -> tuple[float, float]:
     return float(u[0]), float(-1.5 * u[0] + 2.0 * u[1] - 0.5 * u[2]) / h
 
 
-def _kink(f: Function, a: float, b: float) -> Break:
+def _meeting_of_lines(f: Function, a: float, b: float) -> Break:
     """Return the bend between a and b: where the lines on both sides meet."""
     h = b - a
     left, right = _line(f, a, -2.0 * h), _line(f, b, 2.0 * h)

@@ -44,7 +44,7 @@ def layers_at_ends(problem: LineProblem, seen: Survey) -> Rates | None:
     low, high = problem.interval
     varies = any(map(callable, problem.coefficients))
     x = np.linspace(low, high, ROOT_PLACES) if varies else np.array([low])
-    rates = _rates(problem.sample(x)[:-1].T.tolist(), high - low)
+    rates = _end_rates(problem.sample(x)[:-1].T.tolist(), high - low)
     return rates if rates is not None and max(rates) > 0.0 else None
 
 
@@ -120,7 +120,7 @@ def _polynomials(places: int) -> tuple[FloatArray, int]:
     return np.linalg.qr(np.polynomial.chebyshev.chebvander(x, DEGREE))[0], step
 
 
-def _rates(coefficients: list[list[float]], length: float) -> Rates | None:
+def _end_rates(coefficients: list[list[float]], length: float) -> Rates | None:
     """Return the rates of layers at the left and right end; None if there may be others."""
     every = []
     for c, b, a in coefficients:

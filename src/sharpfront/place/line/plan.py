@@ -200,7 +200,7 @@ def grown(
             seen = looked_again(part.stretch, check)
             part = _placed(part, seen, refitted(seen, components))
             kernels = max(kernels, rung(old * REFIT_GROWTH))
-        most = _most(part.patch.axis)
+        most = _most_kernels(part.patch.axis)
         if kernels <= most or _indivisible(part.stretch):
             # What cannot be divided stays at its limit: its QR would cost the cube of more.
             parts.append(_resized(part, min(kernels, max(rung(most / LADDER), old))))
@@ -230,7 +230,7 @@ def with_features(
     return Plan(tuple(parts))
 
 
-def _most(c: MixtureAxis) -> float:
+def _most_kernels(c: MixtureAxis) -> float:
     """Return the kernels a piece may hold: twice as many around a single feature."""
     return PIECE_KERNELS * (2.1 if 0 < sides(c) <= 2 else 1.02)
 
@@ -248,7 +248,7 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
         seen = looked_again(half, check)
         mixture = refitted(seen, components)
         c = axis_of(seen, mixture)
-        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most(c) / LADDER))
+        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most_kernels(c) / LADDER))
         out.append(Part(seen, mixture, line_patch(c, number, seen.inside, patch.order)))
     return out
 

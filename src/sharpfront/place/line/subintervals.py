@@ -78,7 +78,7 @@ def between_cuts(
     if not cuts:
         # One lone cell is no feature.
         edges, mass = concentrated(points, smeared(monitor, 2))
-        swings = _between(edges, points.nodes, climbed)
+        swings = _gains(edges, points.nodes, climbed)
         return [Stretch(low, high, interval, edges, mass, swings, found.layers)]
     meet = [c.above for c in cuts]
     # One float beyond the bracket: a function may have a value of its own at the very jump.
@@ -87,12 +87,12 @@ def between_cuts(
     out = []
     for a, b, *inside in zip([low, *meet], [*meet, high], first, last, strict=True):
         edges, mass = _beside(points, monitor, a, b)
-        swings = _between(edges, points.nodes, climbed)
+        swings = _gains(edges, points.nodes, climbed)
         out.append(Stretch(a, b, (inside[0], inside[1]), edges, mass, swings))
     return out
 
 
-def _between(edges: FloatArray, nodes: FloatArray, sums: FloatArray) -> FloatArray:
+def _gains(edges: FloatArray, nodes: FloatArray, sums: FloatArray) -> FloatArray:
     """Return what sums over nodes grow by from edge to edge."""
     found = np.interp(edges, nodes, sums)
     return np.asarray(found[1:] - found[:-1])

@@ -48,23 +48,23 @@ def evened_around(
 def halved_between(cells: Sequence[Cell], corners: FloatArray) -> list[Cell]:
     """Return cells, those at two corners (k, 2) or more halved until each has one."""
     now = list(cells)
-    while between := _between(touching(now, corners)):
+    while between := _between_corners(touching(now, corners)):
         out: list[Cell] = []
         for i, cell in enumerate(now):
             counts = np.array(cell.patch.functions)
-            out += _halves(cell, between[i], counts) if i in between else [cell]
+            out += _cut_between(cell, between[i], counts) if i in between else [cell]
         now = out
     return now
 
 
-def _between(touched: Mapping[int, Sequence[Touch]]) -> dict[int, Flags]:
+def _between_corners(touched: Mapping[int, Sequence[Touch]]) -> dict[int, Flags]:
     """Return the cells with corners at both their ends along some axes, and these axes."""
     ends = {i: np.array([touch.ends for touch in own]) for i, own in touched.items()}
     both = {i: np.ptp(own, axis=0) > 0 for i, own in ends.items()}
     return {i: axes for i, axes in both.items() if axes.any()}
 
 
-def _halves(cell: Cell, axes: Flags, functions: Counts) -> list[Cell]:
+def _cut_between(cell: Cell, axes: Flags, functions: Counts) -> list[Cell]:
     tail = cell.tail if math.isfinite(cell.tail) else 1.0
     return parts_of(cell, axes, functions, tail, np.full((len(axes), 2), np.inf))
 
@@ -80,7 +80,7 @@ class _Uneven:
     def parts(self, cell: Cell, aim: float, functions: tuple[int, int]) -> list[Cell]:
         """Return what becomes of the cell."""
         if self.both is not None:
-            return _halves(cell, self.both, np.full(2, functions[1]))
+            return _cut_between(cell, self.both, np.full(2, functions[1]))
         tail = cell.tail if math.isfinite(cell.tail) else 1.0
         return cut_as_deep(cell, self.ends, self.size, tail, aim, functions)
 
@@ -95,7 +95,7 @@ def _uneven(cells: Sequence[Cell], corners: FloatArray) -> dict[int, _Uneven]:
                 size = _in_space(cells[i], touch)
                 sizes[touch.corner] = min(sizes.get(touch.corner, math.inf), size)
     out: dict[int, _Uneven] = {}
-    between = _between(touched)
+    between = _between_corners(touched)
     for i, own in touched.items():
         for touch in own:
             size, least = _in_space(cells[i], touch), sizes.get(touch.corner, math.inf)

@@ -7,19 +7,19 @@ own scale. Where q turns, its second derivatives are that scale.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
-from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Apply, Expression
 from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.slanted import values_at
 from sharpfront.maps import AxisMap
+from sharpfront.place.line.sampling import Function
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 from sharpfront.place.patches.settings import SETTINGS
@@ -36,8 +36,6 @@ REACHED = 1e-3
 # Functions of a bump are told from its values at so many points, and hold it to e^LEFT_OUT of what
 # is left where it ends.
 OF_BUMP, LEFT_OUT = 60, 2.0
-
-Function = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +142,12 @@ def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump], most: int) -> list[C
     """Return cells cut at the middle of bumps, and where these end, as far as functions go."""
     out = list(cells)
     for bump in bumps:
-        cut = [part for cell in out for part in _cut(cell, bump)]
+        cut = [part for cell in out for part in _cut_at_ends(cell, bump)]
         out = cut if functions_of(cut) <= most else out
     return out
 
 
-def _cut(cell: Cell, bump: Bump) -> list[Cell]:
+def _cut_at_ends(cell: Cell, bump: Bump) -> list[Cell]:
     patch, c, r = cell.patch, bump.centre, bump.reach
     beside = np.any((c < patch.low) | (c > patch.high) | (r > SETTINGS.bump * patch.sides))
     if beside or patch.chart is not None or patch.region is not None:
@@ -158,16 +156,13 @@ def _cut(cell: Cell, bump: Bump) -> list[Cell]:
     for m, x, far in zip(patch.maps, c.tolist(), r.tolist(), strict=True):
         own = [y for y in (x - far, x, x + far) if m.low + far / 2 < y < m.high - far / 2]
         sides.append([AxisMap(*s) for s in itertools.pairwise([m.low, *own, m.high])])
-    parts = [replace(patch, maps=maps) for maps in itertools.product(*sides)]
-    return [replace(cell, patch=_with_functions(part, bump)) for part in parts]
+    return [_holding(part, bump) for part in cell.cut_into(sides)]
 
 
-def _with_functions(patch: Patch, bump: Bump) -> Patch:
-    """Return a patch with the functions that hold a bump, if that lies in it."""
-    near = np.abs(patch.low + patch.high - 2.0 * bump.centre) < 2.0 * bump.reach
-    if not near.all():
-        return patch
-    return replace(patch, functions=tuple(max(p, bump.functions) for p in patch.functions))
+def _holding(cell: Cell, bump: Bump) -> Cell:
+    """Return a cell with the functions that hold a bump, if that lies in it."""
+    near = np.abs(cell.patch.low + cell.patch.high - 2.0 * bump.centre) < 2.0 * bump.reach
+    return cell.with_functions(bump.functions) if near.all() else cell
 
 
 def _functions(powers: float, widths: float) -> int:

@@ -45,6 +45,11 @@ class Cell:
         functions = tuple(max(p, least) for p in self.patch.functions)
         return replace(self, patch=replace(self.patch, functions=functions))
 
+    def cut_into(self, sides: Sequence[Sequence[AxisMap]]) -> list[Cell]:
+        """Return its parts, whose sides along each axis are these; some may be empty."""
+        parts = [replace(self.patch, maps=maps) for maps in itertools.product(*sides)]
+        return [replace(self, patch=patch) for patch in parts]
+
 
 def is_shortest(patch: Patch) -> bool:
     """Tell whether a patch is as short as numbers allow where it lies."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -101,14 +99,13 @@ def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:
         narrow = [gaps_along(looks, cell.patch, place, np.inf) > 1.0 for place in places]
         for a, m in enumerate(cell.patch.maps):
             own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
-            ends = _apart([m.low, m.high], own, SETTINGS.apart * m.length)
+            ends = _kept_apart([m.low, m.high], own, SETTINGS.apart * m.length)
             sides.append(m.cut(ends[1:-1]))
-        for maps in itertools.product(*sides):
-            out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
+        out += cell.cut_into(sides)
     return out
 
 
-def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float]:
+def _kept_apart(ends: list[float], places: Sequence[float], gap: float) -> list[float]:
     """Return ends and places between them in order, without those too close to earlier ones."""
     chosen = list(ends)
     for place in places:

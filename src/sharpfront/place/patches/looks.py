@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,10 +91,11 @@ class Looks:
         places = np.concatenate([told, spread_out, patch.in_space(further)])
         if patch.cut is not None:
             return self._look_inside(patch, places[patch.has(places)])
-        seen, gaps = [], []
+        seen: list[tuple[FloatArray, FloatArray]] = []
+        gaps = []
         for form in self.problem.forms:
-            for block, values, felt in _blocks(self, form, patch, places):
-                seen.append(_beyond(block, patch.functions))
+            for block, values, felt in _weights_of_data(self, form, patch, places):
+                seen += zip(*beyond(block[None], patch.functions), strict=True)
                 gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
         return Look(places, (len(told), len(spread_out)), seen, gaps)
 
@@ -128,8 +130,8 @@ class Holding:
         """Tell whether a patch's functions hold them, and its points see them."""
         places = patch.in_space(_towards_ends(patch, axis))
         for form in self._looks.problem.forms:
-            for block, values, felt in _blocks(self._looks, form, patch, places):
-                if _tails_beyond(block, patch.functions)[axis] > 1.0:
+            for block, values, felt in _weights_of_data(self._looks, form, patch, places):
+                if _tails_beyond(block[None], patch.functions)[0, axis] > 1.0:
                     return False
                 # Short of an end there may be what has fallen between two points.
                 gap = felt * np.abs(values - _interpolated(block, patch, places))
@@ -189,7 +191,7 @@ def gaps_along(looks: Looks, patch: Patch, place: FloatArray, gap: float) -> Flo
     return gaps if gaps.max() > 1.0 else np.full(patch.dimension, gap)
 
 
-def _blocks(
+def _weights_of_data(
     looks: Looks, form: LinearForm, patch: Patch, places: FloatArray
 ) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Return the Legendre weights of a form's data on a patch, and the data at places beside.
@@ -234,7 +236,7 @@ def _from_poles(poles: FloatArray, patch: Patch, points: FloatArray) -> FloatArr
     """Return the product of r^2 about poles in a patch at points, in units of the patch, (m,)."""
     out = np.ones(len(points))
     if len(poles):
-        corners = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+        corners = patch.corners
         size = np.ptp(corners, axis=0)
         for pole in poles:
             if np.abs(corners - pole).max(axis=1).min() <= 1e-9 * size.max():
@@ -320,14 +322,19 @@ def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatA
     return block_at(block, tables)
 
 
-def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """Return the size of the weights beyond a patch's functions, and the functions they want."""
-    found = tails_of_blocks([block], 1.0, [SETTINGS.analytic], [functions])
-    tail = _tails_beyond(block, functions)
-    return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
+def beyond(blocks: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the sizes of weights beyond patches' functions, and the functions wanted, (b, d)."""
+    tail = _tails_beyond(blocks, functions)
+    if not len(blocks):
+        return tail, tail
+    count = len(blocks)
+    found = tails_of_blocks(list(blocks), 1.0, [SETTINGS.analytic] * count, [functions] * count)
+    return np.where(tail > 1.0, tail, 0.0), found.wanted
 
 
-def _tails_beyond(block: FloatArray, functions: tuple[int, ...]) -> FloatArray:
-    """Return the largest weight beyond a patch's functions along each axis, (d,)."""
-    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
-    return np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])
+def _tails_beyond(blocks: FloatArray, functions: tuple[int, ...]) -> FloatArray:
+    """Return the largest weight beyond patches' functions along each axis, (b, d)."""
+    size = np.abs(blocks).reshape(len(blocks), math.prod(blocks.shape[1:]))
+    degrees = leading_degrees(blocks.shape[1:], functions)
+    own = zip(degrees, functions, strict=True)
+    return np.stack([size[:, k >= p].max(axis=1) for k, p in own], axis=1)

@@ -10,14 +10,20 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.boxes import Boxes
-from sharpfront.bases.joint import leading_degrees
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.place.patches.cuts import Flags
-from sharpfront.place.patches.looks import COEFFICIENT, SPREAD, Look, Looks, places_told, watched
+from sharpfront.place.patches.looks import (
+    COEFFICIENT,
+    SPREAD,
+    Look,
+    Looks,
+    beyond,
+    places_told,
+    watched,
+)
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.tails import tails_of_blocks
 from sharpfront.rows.moments import means
 from sharpfront.rows.norm import felt_units
 from sharpfront.rows.values import form_at
@@ -100,19 +106,20 @@ def _looks(
     one = np.ones((1, len(functions)))
     both = _tables(told, low, high, counts), _tables(watched(-one, one), -one, one, counts)
     for form in looks.problem.forms:
-        for datum in _data(looks, form, points, high - low):
+        for datum in _data_of_boxes(looks, form, points, high - low):
             blocks = _projected(datum.values[:, :n], counts)
             fitted = np.concatenate([_at(blocks, tables) for tables in both], axis=1)
             gap = datum.felt[:, n:] * np.abs(datum.values[:, n:] - fitted)
             which = np.flatnonzero(datum.varies).tolist()
-            beyond = _beyond(blocks[which], functions)
-            for i, tail, wanted in zip(which, *beyond, strict=True):
-                seen[i].append((tail, wanted))
+            for i, *found in zip(which, *beyond(blocks[which], functions), strict=True):
+                seen[i].append((found[0], found[1]))
                 gaps[i].append(gap[i])
     return [Look(*each) for each in zip(places, [(0, 0)] * len(low), seen, gaps, strict=True)]
 
 
-def _data(looks: Looks, form: LinearForm, points: FloatArray, sides: FloatArray) -> list[_Datum]:
+def _data_of_boxes(
+    looks: Looks, form: LinearForm, points: FloatArray, sides: FloatArray
+) -> list[_Datum]:
     """Return a form's data at points of boxes, (b, m, d): as for one box alone."""
     problem, (b, m, d) = looks.problem, points.shape
     found = form_at(form, problem.coordinates, points.reshape(-1, d))
@@ -164,17 +171,3 @@ def _at(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
     for table in tables[1:]:
         out = np.sum(out.reshape(b, m, table.shape[2], -1) * table[..., None], axis=2)
     return out.reshape(b, m)
-
-
-def _beyond(blocks: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """Return the sizes of weights beyond boxes' functions, and the functions wanted, (b, d)."""
-    if not len(blocks):
-        return np.zeros((0, len(functions))), np.zeros((0, len(functions)))
-    every = [SETTINGS.analytic] * len(blocks)
-    wanted = tails_of_blocks(list(blocks), 1.0, every, [functions] * len(blocks)).wanted
-    size = np.abs(blocks).reshape(len(blocks), -1)
-    degrees = leading_degrees(blocks.shape[1:], functions)
-    tail = np.stack(
-        [size[:, k >= p].max(axis=1) for k, p in zip(degrees, functions, strict=True)], axis=1
-    )
-    return np.where(tail > 1.0, tail, 0.0), wanted

@@ -15,7 +15,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import is_finite
 from sharpfront.place.patches.cuts import Cell, Flags
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 
@@ -57,11 +58,11 @@ def cut_at(cells: Sequence[Cell], points: Sequence[Sequence[float]]) -> list[Cel
     """Return cells cut so that points in them are corners of patches."""
     out = list(cells)
     for point in points:
-        out = [part for cell in out for part in _cut(cell, np.array(point))]
+        out = [part for cell in out for part in _cut_at(cell, np.array(point))]
     return out
 
 
-def _cut(cell: Cell, point: FloatArray) -> list[Cell]:
+def _cut_at(cell: Cell, point: FloatArray) -> list[Cell]:
     patch = cell.patch
     at = patch.in_chart(point[None])[0]
     near = ROUNDING * patch.sides
@@ -70,5 +71,4 @@ def _cut(cell: Cell, point: FloatArray) -> list[Cell]:
     sides = []
     for m, x, room in zip(patch.maps, at.tolist(), near, strict=True):
         sides.append(m.cut([x] * int(m.low + room < x < m.high - room)))
-    parts = [replace(patch, maps=maps) for maps in itertools.product(*sides)]
-    return [replace(cell, patch=part) for part in parts if not part.is_empty]
+    return [part for part in cell.cut_into(sides) if not part.patch.is_empty]

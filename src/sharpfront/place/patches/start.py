@@ -69,7 +69,7 @@ def first_cells(
     base = settings.functions(tol)
     cells = []
     touched = tangencies(problem, tiling.strips)
-    for block in _graded(touched, tiling.blocks):
+    for block in _cut_where_touched(touched, tiling.blocks):
         lines, strips = _lines(problem, block, settings, tol, tiling.corners)
         walls, strip = {axis for axis, *_ in block.walls}, block.chart
         for axis, more in block.layered.items():
@@ -119,7 +119,7 @@ def poorer(
         yield replace(settings, base=settings.base + fewest - settings.functions(tol)), tol
 
 
-def _graded(found: Sequence[Tangency], blocks: Sequence[Block]) -> Iterator[Block]:
+def _cut_where_touched(found: Sequence[Tangency], blocks: Sequence[Block]) -> Iterator[Block]:
     """Yield blocks, strips along the boundary cut to where a wind touches it."""
     for block in blocks:
         if not found or not isinstance(block.chart, Strip):
@@ -153,7 +153,7 @@ def _lines(
     edges = [np.empty(0) for _ in block.lines]
     if block.chart is None:
         edges = [
-            _apart(_edges(problem, name, float(x[0]), float(x[-1])), x)
+            _new_lines(_edges(problem, name, float(x[0]), float(x[-1])), x)
             for x, name in zip(block.lines, problem.domain.coordinates, strict=True)
         ]
     elif isinstance(block.chart, Strip) and block.chart.front is not None:
@@ -273,7 +273,7 @@ def _edges(problem: Problem, name: str, low: float, high: float) -> FloatArray:
     return np.concatenate(found)
 
 
-def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
+def _new_lines(places: FloatArray, lines: FloatArray) -> FloatArray:
     """Return places without those that are another, or a line, but for rounding."""
     near = ROUNDING * float(np.ptp(lines))
     places = np.unique(places)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,7 +106,7 @@ def short_enough(
         cells = [part for c, n in zip(cells, counts, strict=True) for part in _parts(c, n)]
         phases = waves.phases([c.patch for c in cells])
     least = holding(np.minimum(phases, longest), HELD * tol).astype(int)
-    return [_with_functions(c, n.tolist()) for c, n in zip(cells, least, strict=True)]
+    return [_with_at_least(c, n.tolist()) for c, n in zip(cells, least, strict=True)]
 
 
 def _parts(cell: Cell, counts: Sequence[int]) -> list[Cell]:
@@ -116,11 +115,10 @@ def _parts(cell: Cell, counts: Sequence[int]) -> list[Cell]:
     for m, count in zip(cell.patch.maps, counts, strict=True):
         ends = m.points(np.linspace(-1.0, 1.0, int(count) + 1)).tolist()
         sides.append(m.cut(ends[1:-1]))
-    parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
-    return [replace(cell, patch=patch) for patch in parts if not patch.is_empty]
+    return [part for part in cell.cut_into(sides) if not part.patch.is_empty]
 
 
-def _with_functions(cell: Cell, least: Sequence[int]) -> Cell:
+def _with_at_least(cell: Cell, least: Sequence[int]) -> Cell:
     functions = tuple(max(p, k) for p, k in zip(cell.patch.functions, least, strict=True))
     if functions == cell.patch.functions:
         return cell

@@ -62,8 +62,8 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     held: list[int] = []
     for ends in smooth:
         if any(ends[0] <= s.start < ends[1] for m in met for s in m.stretches):
-            collars += _between(block, ends, met, float(deep[ends[0]]))
-        elif (found := _deep(problem, block, _ribbon(panels, ends), widths)) is not None:
+            collars += _between_meetings(block, ends, met, float(deep[ends[0]]))
+        elif (found := _deep_ribbon(problem, block, _ribbon(panels, ends), widths)) is not None:
             collars.append(found)
         else:
             continue
@@ -121,7 +121,7 @@ def _ribbon(panels: Panels, ends: tuple[int, int]) -> Ribbon:
     return Ribbon(panels.chosen(at), panels.normals[at])
 
 
-def _between(
+def _between_meetings(
     block: Block, ends: tuple[int, int], met: Sequence[Meeting], deep: float
 ) -> Iterator[_DeepRibbon]:
     """Yield the collars of a closed curve between the stretches that meet others half way."""
@@ -129,7 +129,7 @@ def _between(
     for stretch in left_of(met, ends):
         own = pieces(block.region.panels, stretch, ends)
         part = Ribbon(own, own.normals)
-        most = _most(part, _rooms(block, part))
+        most = _most_depths(part, _rooms(block, part))
         depth = min(deep, float(most.max()))
         depths = evened(np.minimum(depth, most), part.lengths, closed=False)
         # Half way there are the strips of what is opposite.
@@ -137,7 +137,7 @@ def _between(
         yield part.scaled(depths / depth), depth
 
 
-def _most(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
+def _most_depths(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
     """Return how deep strips may be at the ends of panels, where there is so much room."""
     count = len(ribbon.panels.parts)
     _, bends = ribbon.panels.curvatures
@@ -155,7 +155,7 @@ def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
     return bool(turns.max() < SMOOTH)
 
 
-def _deep(
+def _deep_ribbon(
     problem: Problem, block: Block, ribbon: Ribbon, widths: float
 ) -> tuple[Ribbon, float] | None:
     """Return a closed curve with directions as long as there is room, and how deep its strips are.
@@ -167,7 +167,7 @@ def _deep(
     """
     rooms = _rooms(block, ribbon)
     deep = layers_beside(problem, ribbon.strips(STRIPS.deepest * float(rooms.max())), widths)
-    every, least, most = np.concatenate(deep), float(rooms.min()), _most(ribbon, rooms)
+    every, least, most = np.concatenate(deep), float(rooms.min()), _most_depths(ribbon, rooms)
     if np.any(every < STRIPS.wide * least):
         return ribbon, min(float(every[every < STRIPS.wide * least].max()), float(most.min()))
     depth = _thin(problem, ribbon, rooms, widths)

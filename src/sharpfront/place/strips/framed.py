@@ -29,17 +29,17 @@ def framed(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
     rings = rings_of(tiling.domain)
     size = float(np.ptp(tiling.domain.bounds, axis=0).max())
     depths = [
-        ring.evened(np.array([_deep(problem, side, widths, size) for side in ring.sides]))
+        ring.evened(np.array([_deepest_layer(problem, side, widths, size) for side in ring.sides]))
         for ring in rings
     ]
     deepest = max((float(own.max()) for own in depths), default=math.inf)
-    if not deepest < STRIPS.of_gap * _room(rings, 0.5 * size):
+    if not deepest < STRIPS.of_gap * _frame_room(rings, 0.5 * size):
         return tiling
     frames = [ring.frame(own) for ring, own in zip(rings, depths, strict=True)]
     return (framed_tiling(tiling.domain, frames) if fit(frames) else None) or tiling
 
 
-def _room(rings: Sequence[PolygonRing], most: float) -> float:
+def _frame_room(rings: Sequence[PolygonRing], most: float) -> float:
     """Return how deep frames along the sides of rings may be, zero if there is no room for any."""
     found = 0.0
     for depth in most * FACTOR ** np.arange(DEPTHS)[::-1]:
@@ -49,7 +49,7 @@ def _room(rings: Sequence[PolygonRing], most: float) -> float:
     return found
 
 
-def _deep(problem: Problem, side: FloatArray, widths: float, size: float) -> float:
+def _deepest_layer(problem: Problem, side: FloatArray, widths: float, size: float) -> float:
     """Return how deep layers beside a side, (2, 2), are; infinite where somewhere none is."""
     (x, y), (a, b) = side.tolist()
     length, deep = math.dist((x, y), (a, b)), STRIPS.nominal * size

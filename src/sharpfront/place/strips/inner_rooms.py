@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
@@ -17,6 +16,7 @@ from sharpfront.place.strips.ribbons import (
     evened,
     joint_rooms,
     rooms_along,
+    runs_of,
     samples,
     spacing,
     tree_of,
@@ -98,7 +98,7 @@ class Surroundings:
             panels = panels.halved(long.tolist())
         ends = [None, None] if ribbon.is_closed else ends
         out = []
-        for run in _runs(rooms > least, closed=ribbon.is_closed):
+        for run in runs_of(rooms > least, closed=ribbon.is_closed):
             first, last = run[0] == 0, run[-1] == len(rooms) - 1
             own = ends[0] if first else None, ends[1] if last else None
             found = self._scaled(panels.chosen(run), rooms[run], own)
@@ -131,15 +131,6 @@ class Surroundings:
         return np.asarray(
             np.min([rooms_along(s, 0.5 * self.size, clearance) for s in sides], axis=0)
         )
-
-
-def _runs(flags: NDArray[np.bool_], *, closed: bool) -> list[NDArray[np.int64]]:
-    """Return the places of flags that are set, those side by side together."""
-    order = np.arange(len(flags))
-    if closed and not flags.all():
-        order = np.roll(order, -int(np.argmin(flags)))
-    cuts = np.flatnonzero(np.diff(flags[order].astype(int))) + 1
-    return [run for run in np.split(order, cuts) if flags[run[0]]]
 
 
 def _away_from(block: Block, held: Sequence[Wall]) -> Distance:

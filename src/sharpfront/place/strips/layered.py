@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from sharpfront.bases.layer_functions import Beside, LayerFunctions, spread_along
 from sharpfront.bases.solid_cut import SolidRegion
@@ -19,8 +18,9 @@ from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.star import Square, squares_of
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.ribbons import distances, tree_of
 from sharpfront.place.strips.settings import STRIPS
-from sharpfront.place.strips.shells import ALIKE, looked_at
+from sharpfront.place.strips.shells import ALIKE, looked_at, room_along_normals
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
@@ -40,7 +40,7 @@ def layers_along(
         return ()
     regions = [(block, block.region) for block in tiling.blocks]
     found = [
-        _layer(problem, block, squares, settings, tol)
+        _layer_functions(problem, block, squares, settings, tol)
         for block, region in regions
         if isinstance(region, SolidRegion)
         for surface in region.surfaces
@@ -59,7 +59,7 @@ def _is_plain(problem: Problem) -> bool:
     )
 
 
-def _layer(
+def _layer_functions(
     problem: Problem, block: Block, squares: Sequence[Square], settings: PatchSettings, tol: float
 ) -> list[LayerFunctions] | None:
     """Return the functions of a surface's layer, none if it is wide; None if it needs shells."""
@@ -93,16 +93,10 @@ def _room(squares: Sequence[Square], most: float) -> float:
     What else is there does not matter: distances from this surface are smooth there too.
     """
     shells = [shell_of(square, most) for square in squares]
-    at = [(shell, looked_at(shell, 0.0)) for shell in shells]
-    points = np.concatenate([shell.points(x) for shell, x in at])
-    inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
-    tree = cKDTree(
-        np.concatenate([s.points(spread_along(s, SHELL_PLACES, np.zeros(1))) for s in shells])
-    )
-    for depth in most * SHELL_FACTOR ** np.arange(SHELL_DEPTHS):
-        if np.all(tree.query(points + depth * inwards)[0] >= STRIPS.clear * depth):
-            return float(depth)
-    return 0.0
+    own = [s.points(spread_along(s, SHELL_PLACES, np.zeros(1))) for s in shells]
+    tree = tree_of(np.concatenate(own))
+    depths = (most * SHELL_FACTOR ** np.arange(SHELL_DEPTHS)).tolist()
+    return room_along_normals(shells, depths, lambda points: distances(tree, points))
 
 
 def joint_degrees(along: int, across: int) -> tuple[int, ...]:

@@ -6,19 +6,17 @@ So strips of both have one side in common there, and leave no room for boxes.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.facing import Facing, Meeting, Span, panel_parts, spans_overlap
-from sharpfront.place.strips.ribbons import tree_of
+from sharpfront.place.strips.ribbons import runs_of, tree_of
 
 # Corners of strips that differ by less than this share of the domain are one.
 ONE_CORNER = 1e-11
@@ -39,8 +37,8 @@ def meetings(panels: Panels, reach: FloatArray) -> list[Meeting]:
     out: list[Meeting] = []
     taken: list[Span] = []
     for first, last in panels.closed:
-        for run in _runs(close[first:last]):
-            start = first + run[0]
+        for run in runs_of(close[first:last], closed=True):
+            start = first + int(run[0])
             stretch = facing.trimmed(start, start + len(run), reach, (first, last))
             free = not any(spans_overlap(own, stretch, (first, last)) for own in taken)
             found = facing.meeting(stretch, (first, last)) if free else None
@@ -90,14 +88,3 @@ def joined(strips: Sequence[Strip]) -> list[Strip]:
         replace(strip, ends=(((a, b), (c, d)), ((e, f), (g, h))))
         for strip, (((a, b), (c, d)), ((e, f), (g, h))) in zip(strips, same, strict=True)
     ]
-
-
-def _runs(close: NDArray[np.bool_]) -> list[list[int]]:
-    """Return the numbers of close panels around a closed curve, neighbours together."""
-    count = len(close)
-    if close.all():
-        return [list(range(count))]
-    start = int(np.argmin(close))
-    order = [(start + k) % count for k in range(count)]
-    groups = itertools.groupby(order, key=lambda k: bool(close[k]))
-    return [list(own) for held, own in groups if held]

@@ -50,7 +50,7 @@ def with_outlines(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
         for outline in _beside_layers(problem, whole, size, widths)
         if (found := _collar(problem, outline, _clearance(tiling, outline), size, widths))
     ]
-    return _around(tiling, collars) if collars else tiling
+    return _with_strips(tiling, collars) if collars else tiling
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def _beside_layers(problem: Problem, outline: Outline, size: float, widths: floa
     return [part for part in kept if not part.is_sharp]
 
 
-def _around(tiling: Tiling, collars: Sequence[_Collar]) -> Tiling:
+def _with_strips(tiling: Tiling, collars: Sequence[_Collar]) -> Tiling:
     """Return a tiling with strips along outlines."""
     block = tiling.blocks[0]
     held = {id(side.curve) for collar in collars for side in collar.outline.sides}
@@ -139,7 +139,7 @@ def _collar(
     deep = np.concatenate(layers_beside(problem, strips, widths, bends=False))
     if not np.any(deep < STRIPS.wide * 0.5 * size):
         return None
-    room = _room(outline, clearance, 0.5 * size)
+    room = _strip_room(outline, clearance, 0.5 * size)
     thin = deep[deep < STRIPS.wide * room]
     if not len(thin):
         return None
@@ -147,7 +147,7 @@ def _collar(
     return (outline.ribbon(depth)[0], depth) if _fits(outline, depth, clearance) else None
 
 
-def _room(outline: Outline, clearance: Clearance, most: float) -> float:
+def _strip_room(outline: Outline, clearance: Clearance, most: float) -> float:
     """Return how deep strips along an outline may be, zero if there is no room for any."""
     # Those of the first number fit by assumption, those of the last do not.
     fitting, other = DEPTHS, -1

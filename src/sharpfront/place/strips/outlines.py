@@ -21,8 +21,7 @@ from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import Ribbon, replaced_closed
 from sharpfront.place.strips.settings import STRIPS
-from sharpfront.place.tiling.blocks import ROUNDING
-from sharpfront.place.tiling.solids import Wall
+from sharpfront.place.tiling.solids import ROUNDING, Wall
 
 # Normals turn by less than this at a joint that is no corner.
 SMOOTH = 1e-6
@@ -100,7 +99,7 @@ class _Joint:
         return depth * max(1.0, STRIPS.turned * float(half) if self.outwards else 1.0)
 
 
-def _between(before: OutlineSide, after: OutlineSide) -> _Joint:
+def _joint(before: OutlineSide, after: OutlineSide) -> _Joint:
     """Return the joint at which one side ends and the next begins."""
     one, two = before.normal(1), after.normal(0)
     cosine = float(np.clip(one @ two, -1.0, 1.0))
@@ -134,9 +133,9 @@ class Outline:
     @cached_property
     def _joints(self) -> list[_Joint]:
         """Where each side begins, and where the last one ends."""
-        inner = [_between(a, b) for a, b in itertools.pairwise(self.sides)]
+        inner = [_joint(a, b) for a, b in itertools.pairwise(self.sides)]
         if self.walls is None:
-            around = _between(self.sides[-1], self.sides[0])
+            around = _joint(self.sides[-1], self.sides[0])
             return [around, *inner, around]
         first, last = self.walls
         return [_on_wall(self.sides[0], 0, first), *inner, _on_wall(self.sides[-1], 1, last)]

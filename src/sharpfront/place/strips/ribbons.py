@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
@@ -137,7 +138,7 @@ def samples(panels: Panels, t: FloatArray = ON_PANEL) -> tuple[FloatArray, Float
 
 
 def tree_of(points: FloatArray) -> cKDTree:
-    """Return a tree of points, (m, 2)."""
+    """Return a tree of points, (m, d)."""
     from scipy.spatial import cKDTree
 
     return cKDTree(points)
@@ -205,6 +206,15 @@ def rooms_along(ribbon: Ribbon, most: float, clearance: Clearance) -> FloatArray
         if found.all():
             break
     return np.asarray(found.reshape(count, -1).min(axis=1))
+
+
+def runs_of(flags: NDArray[np.bool_], *, closed: bool) -> list[NDArray[np.int64]]:
+    """Return the numbers of flags that are set, those side by side together."""
+    order = np.arange(len(flags))
+    if closed and not flags.all():
+        order = np.roll(order, -int(np.argmin(flags)))
+    cuts = np.flatnonzero(np.diff(flags[order].astype(int))) + 1
+    return [run for run in np.split(order, cuts) if flags[run[0]]]
 
 
 def joint_rooms(own: FloatArray, *, closed: bool) -> FloatArray:

@@ -6,7 +6,7 @@ along it. Boxes go on where shells end, and are cut there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,7 +92,10 @@ def _layer(
     problem: Problem, block: Block, squares: Sequence[Square], widths: float
 ) -> _Layer | None:
     """Return the layer along a surface, or as much of it as there is room for; None without."""
-    room = _room(block, squares)
+    most = float(np.ptp(block.domain.bounds, axis=0).max())
+    shells = [shell_of(square, most) for square in squares]
+    depths = (most * FACTOR ** np.arange(DEPTHS)).tolist()
+    room = room_along_normals(shells, depths, block.domain.distance)
     found: list[FloatArray] = []
     for square in squares:
         shell = shell_of(square, STRIPS.deepest * room)
@@ -113,15 +116,17 @@ def looked_at(shell: Shell, depth: float) -> FloatArray:
     return np.insert(at, 2, depth, axis=1)
 
 
-def _room(block: Block, squares: Sequence[Square]) -> float:
-    """Return how far from a surface its normals meet neither each other nor anything else."""
-    most = float(np.ptp(block.domain.bounds, axis=0).max())
-    shells = [shell_of(square, most) for square in squares]
+def room_along_normals(
+    shells: Sequence[Shell], depths: Sequence[float], distance: Callable[[FloatArray], FloatArray]
+) -> float:
+    """Return the first depth at which normals of a surface have met neither each other nor others.
+
+    These are what points have a distance from. Zero if it is none.
+    """
     at = [(shell, looked_at(shell, 0.0)) for shell in shells]
     points = np.concatenate([shell.points(x) for shell, x in at])
     inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
-    for depth in most * FACTOR ** np.arange(DEPTHS):
-        away = points + depth * inwards
-        if np.all(block.domain.distance(away) >= STRIPS.clear * depth):
-            return float(depth)
+    for depth in depths:
+        if np.all(distance(points + depth * inwards) >= STRIPS.clear * depth):
+            return depth
     return 0.0

@@ -87,7 +87,7 @@ def tangencies(problem: Problem, strips: Sequence[Strip]) -> list[Tangency]:
     out: list[Tangency] = []
     for strip in strips:
         s = strip.length * np.linspace(0.0, 1.0, PLACES_ALONG)
-        rates = _rates(problem, strip, s)
+        rates = _least_rates(problem, strip, s)
         thin = rates > NONE * float(rates.max(initial=0.0))
         for i in np.flatnonzero(thin[1:] != thin[:-1]):
             here, other = (s[i + 1], s[i]) if thin[i + 1] else (s[i], s[i + 1])
@@ -98,7 +98,7 @@ def tangencies(problem: Problem, strips: Sequence[Strip]) -> list[Tangency]:
     return out
 
 
-def _rates(problem: Problem, strip: Strip, s: FloatArray, wave: float = 0.0) -> FloatArray:
+def _least_rates(problem: Problem, strip: Strip, s: FloatArray, wave: float = 0.0) -> FloatArray:
     """Return the least rates at which solutions decay beside the outer side of a strip, or 0."""
     places = np.stack([s, np.full(len(s), 1e-6 * strip.depth)], axis=1)
     found = decay_rates(problem, places, 1, 0, wave, strip, bends=False)
@@ -112,7 +112,7 @@ def _tangency(
     low, high, first = other, thin, thin
     for _ in range(STEPS):
         middle = 0.5 * (low + high)
-        if _rates(problem, strip, np.array([middle]))[0] > NONE * rate:
+        if _least_rates(problem, strip, np.array([middle]))[0] > NONE * rate:
             high = middle
         else:
             low = middle
@@ -120,7 +120,7 @@ def _tangency(
     at = np.array([high])
 
     def diffused(length: float) -> float:
-        return float(_rates(problem, strip, at, 1.0 / length)[0])
+        return float(_least_rates(problem, strip, at, 1.0 / length)[0])
 
     short, long = SHORTEST * strip.length, LONGEST * strip.length
     if diffused(long) > slope * long or diffused(short) < slope * short:

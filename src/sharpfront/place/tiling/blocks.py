@@ -18,12 +18,8 @@ from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.maps import Chart, Strip
-from sharpfront.place.tiling.solids import Wall, edges_of
+from sharpfront.place.tiling.solids import ROUNDING, Wall, edges_of
 from sharpfront.rows.faces import Side
-
-# Places that differ by less than this share of the domain are one: ends of cut curves are found by
-# bisection.
-ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,14 +202,6 @@ def wall_of(ends: FloatArray, part: str) -> Wall | None:
         return None
     along = np.sort(ends[:, 1 - axis])
     return axis, float(start[axis]), along[:1], along[1:], part
-
-
-def merged(values: Sequence[float], length: float) -> FloatArray:
-    """Return sorted places, those that differ by rounding of a length as one."""
-    found = np.unique(np.array(values))
-    if not len(found):
-        return found
-    return np.asarray(found[np.concatenate([[True], np.diff(found) > ROUNDING * length])])
 
 
 def snap(value: float, lines: FloatArray) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,17 +15,8 @@ from sharpfront.geometry.curves import Curve, ends_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
-from sharpfront.place.tiling.blocks import (
-    ROUNDING,
-    Block,
-    Tiling,
-    has_slit,
-    merged,
-    snap,
-    snapped,
-    wall_of,
-)
-from sharpfront.place.tiling.solids import Wall
+from sharpfront.place.tiling.blocks import Block, Tiling, has_slit, snap, snapped, wall_of
+from sharpfront.place.tiling.solids import ROUNDING, Wall, merged
 
 # Beside a bend inwards of radius r boxes are no larger than this many r: solutions continue a part
 # of r beyond the boundary.
@@ -66,7 +56,7 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
         for (p, c), wall in zip(curves, walls, strict=True)
         if wall is None and not c.closed
     ]
-    corners = _corners(known.reshape(-1, 2), ends, places)
+    corners = _turns(known.reshape(-1, 2), ends, places)
     outline = tuple((p, c, wall) for (p, c), wall in zip(curves, walls, strict=True))
     return Tiling(domain, (block,), curves=tuple(bent), outline=outline, places=corners)
 
@@ -103,7 +93,7 @@ def frame_of(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
     return tuple(out)
 
 
-def _corners(
+def _turns(
     known: FloatArray,
     ends: Sequence[tuple[FloatArray, str]],
     places: Sequence[FloatArray],
@@ -135,8 +125,7 @@ def fitted(cells: Sequence[Cell], block: Block, corners: FloatArray) -> list[Cel
             [AxisMap(a, b) for a, b in itertools.pairwise((m.low, *own, m.high))]
             for m, own in zip(cell.patch.maps, cuts, strict=True)
         ]
-        parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
-        left += [replace(cell, patch=patch) for patch in parts]
+        left += cell.cut_into(sides)
     return out[::-1]
 
 

@@ -18,8 +18,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
+from sharpfront.place.tiling.charts import Edge
 
-Edge = frozenset[Corner]
 # A quadrilateral of a frame: its chart, how many times the functions of a layer it takes along the
 # axes across layers, and the names of its edges on the outline.
 Framing = tuple[Quadrilateral, dict[int, float], dict[Edge, str]]

@@ -10,8 +10,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.interfaces import curved_conditions
 from sharpfront.equation.slanted import Line, distinct, straight_lines
 from sharpfront.errors import EquationError, ProblemError
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.slants import everywhere
+from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
 from sharpfront.rows.loads import loads_between_charts

@@ -43,7 +43,7 @@ def arranged(
     out: list[FloatArray] = []
     for i, parts in enumerate(kept):
         ends = np.array([p for other in (*kept[:i], *kept[i + 1 :]) for p in other])
-        joined = _joined(parts, ends.reshape(-1, 2), near)
+        joined = _going_on(parts, ends.reshape(-1, 2), near)
         lengths = np.array([np.linalg.norm(p[1] - p[0]) for p in joined])
         if lengths.min(initial=np.inf) < SLIVER * lengths.sum():
             return None
@@ -88,7 +88,7 @@ def _crossings(chord: FloatArray, others: Sequence[FloatArray], near: float) -> 
     return [*shares, 1.0]
 
 
-def _joined(parts: Sequence[FloatArray], ends: FloatArray, near: float) -> list[FloatArray]:
+def _going_on(parts: Sequence[FloatArray], ends: FloatArray, near: float) -> list[FloatArray]:
     """Return parts of a chord joined where one goes on from another, but not at ends of others."""
     out: list[FloatArray] = []
     for part in parts:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
@@ -20,7 +20,8 @@ from sharpfront.geometry.shape import pieces_of
 Wall = tuple[int, float, FloatArray, FloatArray, str]
 # Where on a rectangle of the lattice it is asked which part of the boundary it belongs to.
 ASKED = np.array([0.02, 0.31, 0.5, 0.73, 0.98])
-# Places that differ by less than this share of the domain are one.
+# Places that differ by less than this share of the domain are one: ends of cut curves are found by
+# bisection.
 ROUNDING = 1e-8
 
 
@@ -59,14 +60,14 @@ def lattice_of(domain: Domain) -> tuple[tuple[FloatArray, ...], tuple[Wall, ...]
     faces = [face for face in every if face is not None]
     if not faces or len(faces) < len(every):
         return None
-    near = ROUNDING * float(np.ptp(domain.bounds, axis=0).max())
+    size = float(np.ptp(domain.bounds, axis=0).max())
     places = np.concatenate([face.ends for face in faces])
-    lines = tuple(_distinct(x, near) for x in places.T)
+    lines = tuple(merged(x, size) for x in places.T)
     middles = product_points([0.5 * (x[1:] + x[:-1]) for x in lines])
     inside = domain.contains(middles).reshape([len(x) - 1 for x in lines])
     walls = []
     for axis, place, low, high in _bare(inside, lines):
-        part = _part(faces, axis, place, low, high, near)
+        part = _part(faces, axis, place, low, high, ROUNDING * size)
         if not part:
             return None
         walls.append((axis, place, low, high, part))
@@ -97,9 +98,10 @@ def _named(part: str, piece: object) -> _Named | None:
     return _Named(part, piece, sieves) if parallel else None
 
 
-def _distinct(places: FloatArray, near: float) -> FloatArray:
-    found = np.unique(places)
-    return np.asarray(found[np.diff(found, prepend=-np.inf) > near])
+def merged(places: ArrayLike, length: float) -> FloatArray:
+    """Return sorted places, those that differ by rounding of a length as one."""
+    found = np.unique(np.asarray(places, dtype=float))
+    return np.asarray(found[np.diff(found, prepend=-np.inf) > ROUNDING * length])
 
 
 def _touched(lines: FloatArray, inside: NDArray[np.bool_], axis: int) -> FloatArray:

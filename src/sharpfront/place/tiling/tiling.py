@@ -20,21 +20,12 @@ from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import surfaces_of
 from sharpfront.maps import AxisMap, Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
-from sharpfront.place.tiling.blocks import (
-    ROUNDING,
-    Block,
-    Tiling,
-    has_slit,
-    merged,
-    snap,
-    snapped,
-    wall_of,
-)
+from sharpfront.place.tiling.blocks import Block, Tiling, has_slit, snap, snapped, wall_of
 from sharpfront.place.tiling.charts import Edge, quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling, frame_of
 from sharpfront.place.tiling.frames import Frame, PolygonRing
 from sharpfront.place.tiling.slants import Torn, arranged, everywhere
-from sharpfront.place.tiling.solids import Wall, lattice_of
+from sharpfront.place.tiling.solids import ROUNDING, Wall, lattice_of, merged
 from sharpfront.rows.neighbours import faces_of
 
 
