@@ -166,14 +166,14 @@ def _lines(
             own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
             strips[beside.axis] |= own
     for axis in range(len(lines)):
-        lines[axis], strips[axis] = _cut_off(lines[axis], strips[axis])
+        lines[axis], strips[axis] = _without_slivers(lines[axis], strips[axis])
         if block.domain.periodic_axes[axis] and len(lines[axis]) == 2:
             # A trace is shared by two patches: none may be its own neighbour.
             lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
     return lines, strips
 
 
-def _cut_off(lines: FloatArray, strips: Strips) -> tuple[FloatArray, Strips]:
+def _without_slivers(lines: FloatArray, strips: Strips) -> tuple[FloatArray, Strips]:
     """Return where to cut so that strips are cut off, and these with their ends there.
 
     What begins at both ends of a wall decays along it as deep but for rounding, and so does what
