@@ -261,6 +261,14 @@ def test_functions_that_jump_on_the_rim_of_a_hole_are_saved(tmp_path):
     assert np.allclose(solution.d("x")(x, y), slope, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(("size", "share"), [(1e-7, 0.0), (1e-5, 1.0)])
+def test_patches_beside_a_jump_that_functions_have_are_cut_as_far_as_rounding_allows(size, share):
+    jumps = Jumps(0.1, held=((0.0, 0.0),))
+    near = Patch((AxisMap(0.0, size), AxisMap(0.0, size)), (6, 6))
+    far = Patch((AxisMap(0.5, 0.5 + size), AxisMap(0.0, size)), (6, 6))
+    assert jumps.shares([near, far], {"u": 0})["u"].tolist() == [share, 1.0]
+
+
 def test_all_of_a_side_but_its_end_is_all_of_the_side():
     square = sf.Box((0, 1), (0, 1))
     problem = sf.Problem(
