@@ -85,7 +85,7 @@ class EquationRows:
         points = np.concatenate([own, measure.in_layers(patch)])
         (equation,) = measure.problem.forms
         form = form_at(equation, measure.problem.coordinates, points)
-        size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+        size = felt_size(form, patch.sides, measure.rough, measure.extent)
         factor = lightest([patch], measure.order) * measure.weight(patch)
         scale = factor / np.maximum(size, TINY) / math.sqrt(len(points))
         matrix = scattered_matrix(form, scale, patch, points, measure.unknowns)
@@ -218,7 +218,7 @@ class EquationRows:
         sizes = [
             size_of_terms(form, local, measure.rough)
             if local.ndim > 1
-            else felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+            else felt_size(form, patch.sides, measure.rough, measure.extent)
             for form in forms
         ]
         return [factor / np.maximum(size, TINY) for size in sizes]
