@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.lazy import Lazy
+from tests.problem_file import layer_file
 from typer.testing import CliRunner
 
 import sharpfront as sf
@@ -18,17 +19,9 @@ from sharpfront.cli.terminal import as_json
 drawing = Lazy("matplotlib.figure")
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
-LAYER = """\
+LAYER = f"""\
 title = "A layer"
-equation = "-nu*u_xx + u_x = 0"
-[domain]
-interval = [0, 1]
-[parameters]
-nu = 1e-4
-[conditions]
-left = "u = 0"
-right = "u = 1"
-[exact]
+{layer_file.LAYER}[exact]
 u = "exp((x - 1)/nu)*expm1(-x/nu)/expm1(-1/nu)"
 """
 # A jump in the conditions at two points of a curved boundary.
