@@ -22,7 +22,7 @@ from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
-from sharpfront.rows.sides import local_sides, scattered_matrix
+from sharpfront.rows.sides import inner_sides, local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
 from sharpfront.rows.values import FormValues, RowPoints, constants_of, form_at, kinds_of
 
@@ -211,9 +211,11 @@ class EquationRows:
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
-        local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
         factor = lightest([patch], measure.order) * measure.weight(patch)
-        if patch.cut is not None:
+        if patch.cut is None:
+            local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
+        else:
+            local = inner_sides(patch)
             factor /= math.sqrt(max(1, len(forms[0].rhs)))
         sizes = [
             size_of_terms(form, local, measure.rough)

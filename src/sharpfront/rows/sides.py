@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -126,8 +126,18 @@ def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:
     """
     if not any(m.strength for m in patch.maps):
         return patch.sides
-    axes = [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
-    return product_points(axes)
+    return product_points(_sizes_along(patch, at))
+
+
+def inner_sides(patch: Patch) -> FloatArray:
+    """Return the same at the points inside of a box that the boundary cuts."""
+    if not any(m.strength for m in patch.maps):
+        return patch.sides
+    return np.stack(_sizes_along(patch, patch.inverse(patch.inner_points()).T), axis=1)
+
+
+def _sizes_along(patch: Patch, at: Iterable[FloatArray]) -> list[FloatArray]:
+    return [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
 
 
 def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:
