@@ -52,6 +52,7 @@ class Course:
     """What holds for all runs of a problem."""
 
     system: TimeSystem  # equations and conditions
+    smooth: TimeSystem  # the same as the strict run has them
     tol: float  # as it was asked for
     # At most.
     kernels: int
@@ -67,14 +68,10 @@ class Course:
         """What the weaker run and the strict one are made of, which has one more Gauss point."""
         order = self.system.continuity
         fewest = max(Settings().points, order + 2)
-        low, high = (
-            Discrete(
-                _smooth(self.system, self.tol, strict=more > 0),
-                reference(order, fewest + more),
-            )
-            for more in (0, 1)
-        )
-        return low, high
+        low, high = (reference(order, fewest + more) for more in (0, 1))
+        weakly = _smooth(self.system, self.tol, strict=False)
+        strict = Discrete(self.smooth, high)
+        return strict.on(low) if weakly is self.smooth else Discrete(weakly, low), strict
 
     def run(self, share: float) -> Run:
         """Return a run for a share of the tolerance."""
@@ -105,6 +102,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
     return Course(
         system,
+        smooth,
         tol,
         budget.kernels(MAX_KERNELS, FEWEST_KERNELS),
         budget.parts(MOST_COMPONENTS),

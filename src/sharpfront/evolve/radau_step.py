@@ -13,6 +13,12 @@ from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
 
+# Matrices are those of the first stage from this share of a step on. What is stiff contracts as a
+# stage's own matrix differs from that one, and those of late stages differ most from the middle's
+# where elements become shorter: of 24 drawn problems the middle one took 1.14 times the iterations
+# for 1e-3 and 1.12 times for 1e-6.
+ABOUT = 0.75
+
 
 class Factors(NamedTuple):
     """Those of a step: for the real eigenvalue, and for the complex ones one behind the other."""
@@ -35,8 +41,8 @@ class Step:
         self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
         self.radau = diagonal(len(values) - 1)
         self.asked = values[1 - self.radau.reals :]
-        nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
-        self.moments = Moments(discrete, frame, t, nodes * dt)
+        self._nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
+        self.moments = Moments(discrete, frame, t, self._nodes * dt)
         self._shares = self.radau.rates / dt
         self._since = np.empty_like(values[1:])
         rates = np.empty_like(self.asked)
@@ -51,6 +57,11 @@ class Step:
         """Make the rates of the coefficients."""
         np.subtract(self.values[1:], self.values[0], out=self._since)
         np.matmul(self._shares, self._flat[0], out=self._flat[1])
+
+    @property
+    def kept(self) -> tuple[Frame, FloatArray, float]:
+        """Its mesh, coefficients at its beginning and stages, and its length."""
+        return self.frame, self.values, self.dt
 
     @property
     def layout(self) -> Layout:
@@ -69,9 +80,9 @@ class Step:
         return self.fields.residual(ends=first or not self.moments.has_plain_ends)
 
     def factored(self) -> Factors:
-        """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
+        """Return the factors for the eigenvalues of Radau's matrix, about one of the stages."""
         lay, reals = self.layout, self.radau.reals
-        mass, stiff = self.fields.bands(len(self.asked) // 2)
+        mass, stiff = self.fields.bands(int(np.searchsorted(self._nodes, ABOUT)))
         values = self.radau.values / self.dt
         # Conditions are rows of about one: beside far larger ones an elimination forgets them.
         self._large = 2.0 ** np.ceil(np.log2(max(1.0, 1.0 / self.dt, float(np.abs(stiff).max()))))
