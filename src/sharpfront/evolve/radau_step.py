@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,14 +83,13 @@ class Step:
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about one of the stages."""
         lay, reals = self.layout, self.radau.reals
-        mass, stiff = self.fields.bands(int(np.searchsorted(self._nodes, ABOUT)))
+        stage = int(self._nodes.searchsorted(ABOUT))
+        mass, stiff = self.fields.bands(stage)
         values = self.radau.values / self.dt
         # Conditions are rows of about one: beside far larger ones an elimination forgets them.
-        self._large = 2.0 ** np.ceil(np.log2(max(1.0, 1.0 / self.dt, float(np.abs(stiff).max()))))
-        for end in self.moments.ends:
-            own = lay.of_end(end.side, len(end.own))
-            mass[own] *= self._large
-            stiff[own] *= self._large
+        largest = max(1.0, 1.0 / self.dt, float(stiff.max()), -float(stiff.min()))
+        self._large = 2.0 ** math.ceil(math.log2(min(largest, 1e300)))
+        self.fields.set_ends(mass, stiff, stage, self._large)
         pairs = np.multiply.outer(values[reals:], mass)
         pairs += stiff
         real = None

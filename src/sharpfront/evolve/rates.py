@@ -68,7 +68,9 @@ def _solved(
 ) -> FloatArray | None:
     """Return what solves rows of rates and, where there are none, of the unknowns themselves."""
     lay = fields.moments.layout
-    mass, stiff = (lay.matrix(band) for band in fields.bands(0))
+    bands = fields.bands(0)
+    fields.set_ends(*bands, 0)
+    mass, stiff = map(lay.matrix, bands)
     k = np.arange(lay.high)[:, None]
     row: Any = np.clip(k - lay.below - lay.above + np.arange(lay.size), 0, lay.size - 1)
     chosen = np.where(lay.placed(held.astype(float))[row] > 0, stiff, mass)

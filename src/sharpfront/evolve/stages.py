@@ -138,8 +138,9 @@ class _Mixer:
     def __init__(self, levels: FloatArray, scale: FloatArray) -> None:
         self.levels = levels.reshape(-1)
         # One unknown needs no weights: only how changes compare counts.
-        every = np.broadcast_to(scale**-2.0, levels.shape)
-        self.weight = every.reshape(-1) if len(scale) > 1 else None
+        self.weight: FloatArray | None = None
+        if len(scale) > 1:
+            self.weight = np.broadcast_to(scale**-2.0, levels.shape).reshape(-1)
         # The last changes, and the iterates they lead to, in turn.
         self.changes, self.iterates = np.empty((2, MIXED + 1, levels.size))
         self.slots = self.changes.reshape(MIXED + 1, *levels.shape)
