@@ -50,7 +50,7 @@ def units(
     found = frame.tables.seen @ own.reshape(len(own), -1)
     found = found.reshape(-1, *own.shape[1:])
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
-    each, diffusion = _rates(discrete, x, found[0], moments)
+    each, diffusion = _growth_and_diffusion(discrete, x, found[0], moments)
     rate = each.max(axis=0)
     # As long as each moment stands for.
     ends = np.concatenate([times[:1], 0.5 * (moments[1:] + moments[:-1]), times[1:]])
@@ -60,7 +60,7 @@ def units(
     size = np.abs(found[1:]).max(axis=0) / scale[:, None]
     grown = np.exp(-np.minimum(exponent, LARGE))
     with np.errstate(divide="ignore"):
-        size = _spread(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
+        size = _largest_on_the_way(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
     np.multiply(scale, np.minimum(1.0, size + grown).T, out=plain)
     if not np.any(exponent > MUCH):
         return plain, None
@@ -72,7 +72,9 @@ def units(
     return plain, np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
 
 
-def _spread(logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Frame) -> FloatArray:
+def _largest_on_the_way(
+    logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Frame
+) -> FloatArray:
     """Return the largest of exp(logs) anywhere, less by what errors grow on the way, (K, N).
 
     For every m the line m s + R (1 - m)^2 touches s - s^2 / 4R from above.
@@ -86,7 +88,7 @@ def _spread(logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Fr
     return np.asarray(np.exp(np.clip(found.max(axis=0), -LARGE, LARGE)))
 
 
-def _rates(
+def _growth_and_diffusion(
     discrete: Discrete, x: FloatArray, values: FloatArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return f' at moments and positions, (M, N), and D, (N,): the largest and the smallest.

@@ -37,7 +37,7 @@ from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
-SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
+LEAST_FACTOR, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
 # A step that left too much is followed by one that is shorter by this at least, and by no more than
 # if what it left fell like this power of its length.
 SHORTER, LEAST_ORDER = 0.8, 0.5
@@ -64,7 +64,7 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
         words: list[str] = []
         if run.agenda.is_stop(state.t):
             state, words = _restarted(run, state)
-        taken = _step(run, state)
+        taken = _one_step(run, state)
         state = taken.after
         yield replace(taken, words=tuple(words)) if words else taken
 
@@ -85,7 +85,7 @@ def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
     return begun(run, start, weakly, state.t, soon, state.scale), words
 
 
-def _step(run: Run, state: State) -> Taken:
+def _one_step(run: Run, state: State) -> Taken:
     """Take one step: shorter ones and other meshes are tried until one may stand."""
     iterations, meshes, refused = 0, 0, None
     while True:
@@ -174,7 +174,7 @@ def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
 
 def _after(run: Run, state: State, step: Step, late: float) -> State:
     """Return the run after a step that may stand in time."""
-    values, dt, factor = step.values, step.dt, _factor(run, state, step.dt, late)
+    values, dt, factor = step.values, step.dt, _next_factor(run, state, step.dt, late)
     largest = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
     scale = np.maximum(state.scale, largest)
     stop, frame = run.agenda.settled(state.t + dt, run.span[1]), step.frame.at(dt)
@@ -194,7 +194,7 @@ def _after(run: Run, state: State, step: Step, late: float) -> State:
     )
 
 
-def _factor(run: Run, state: State, dt: float, late: float) -> float:
+def _next_factor(run: Run, state: State, dt: float, late: float) -> float:
     """Return how many times longer the next step may be than one that left so much in time.
 
     Errors that grow from step to step go on to grow.
@@ -204,7 +204,7 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
     factor = SAFE / now
     if state.before is not None:
         factor *= min(1.0, dt / state.before[1] * last / now)
-    return float(min(max(factor, SHRINK), GROW))
+    return float(min(max(factor, LEAST_FACTOR), GROW))
 
 
 def _shorter(run: Run, state: State, tried: _Refused, before: _Refused | None) -> float:
@@ -215,10 +215,10 @@ def _shorter(run: Run, state: State, tried: _Refused, before: _Refused | None) -
     """
     if tried.late == np.inf:
         return CUT * tried.dt
-    order, least = run.stages + 1.0, SHRINK
+    order, least = run.stages + 1.0, LEAST_FACTOR
     if state.before is None and before is not None and before.late < np.inf:
         seen = math.log(before.late / tried.late) / math.log(before.dt / tried.dt)
-        order, least = min(max(seen, LEAST_ORDER), order), SHRINK**2
+        order, least = min(max(seen, LEAST_ORDER), order), LEAST_FACTOR**2
     factor = SAFE * float(tried.late ** (-1.0 / order))
     return tried.dt * min(max(factor, least), SHORTER)
 

@@ -175,7 +175,7 @@ class _Mixer:
         last = gram[now]
         right = [last[now] - last[i] for i in others]
         apart = [[gram[i][j] - last[j] + last[now] - last[i] for j in others] for i in others]
-        fit = _fitted(apart, right)
+        fit = _mixing_shares(apart, right)
         if fit is None:
             return None
         shares = np.empty(known)
@@ -183,7 +183,7 @@ class _Mixer:
         return shares
 
 
-def _fitted(gram: list[list[float]], right: list[float]) -> list[float] | None:
+def _mixing_shares(gram: list[list[float]], right: list[float]) -> list[float] | None:
     """Return the solution of two or three equations of least squares; None if there is none."""
     count = len(right)
     for i in range(count):
