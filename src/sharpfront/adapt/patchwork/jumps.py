@@ -292,12 +292,19 @@ def _disagreements(problem: Problem, before: Side, after: Side) -> dict[str, flo
 
 
 def given_values(problem: Problem, side: Side) -> dict[str, float]:
-    """Return the values of unknowns that conditions give at a point of a side."""
-    leaves = environment(problem.coordinates, side.point[None], side.normal[None])
+    """Return the values of unknowns that conditions give at a point of a side.
+
+    Where they are finite at the point, those close by: functions that jump have two there.
+    """
+    at, close = (
+        environment(problem.coordinates, point[None], side.normal[None])
+        for point in (side.point, side.within)
+    )
     out = {}
     for form in (f for c in problem.conditions if c.part == side.part for f in c.forms):
         try:
-            coefficients, source = form_values(form, leaves, 1, "condition")
+            form_values(form, at, 1, "condition")
+            coefficients, source = form_values(form, close, 1, "condition")
         except EquationError:
             continue
         terms = [(t, c[0]) for t, c in zip(form.terms, coefficients, strict=True) if c[0]]

@@ -109,7 +109,7 @@ def evolve_patches(
         assert tiling is not None
         jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
         tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), _watched(problem), tiling, jumping
+        own = _lines(problem), jumping.away(_watched(problem)), tiling, jumping
         course = _Course(system, tol, kernels, agenda, *own)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
         first = (
