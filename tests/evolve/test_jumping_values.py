@@ -141,7 +141,16 @@ def test_what_jumps_with_no_function_is_told_at_once():
 
     depends = _plate(lambda u, t: u - t, equation=porous)
     moves = _plate(lambda u, x, t: u - np.where(x > 0.2 + t, 1.0, 0.0))
-    for problem, place in ((depends, "(0, 0)"), (moves, "0)")):
+    round_and_round = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic="x"),
+        heat,
+        bottom=lambda u, x, t: u - t * np.where(x > 0.4, 1.0, 0.0),
+        top=lambda u: u,
+        initial=lambda x, y: 0 * x,
+        time=(0, 1),
+    )
+    stated = ((depends, "(0, 0)"), (moves, "0)"), (round_and_round, "(0.4, 0)"))
+    for problem, place in stated:
         told = sf.solve(problem, tol=1e-3)
         assert told.outcome.kind == "contradicting data" and not told.history
         assert place in told.outcome.detail and "bottom" in told.outcome.detail

@@ -51,7 +51,7 @@ class HeldJump:
     def strength(self, problem: Problem, t: float) -> float:
         """Return the weight of the function at a moment."""
         own = alone(problem, self.unknown, t)
-        before, after = (given_values(own, side)[self.unknown] for side in self.sides)
+        before, after = (given_values(own, side).get(self.unknown, 0.0) for side in self.sides)
         angles = self.function.values(np.stack([s.point for s in self.sides]), (0, 0))[:, 0]
         return float((after - before) / (angles[1] - angles[0]))
 
@@ -84,8 +84,10 @@ def held_jumps(
     """Return the functions of an unknown that jump at some places, where they are known.
 
     What lower terms add to them is that of the middle of time; the angle must be that of all times.
+    Where sides are joined it would not be.
     """
-    if not places or not stands_alone(problem, unknown):
+    joined = any(problem.domain.periodic_axes)
+    if joined or not places or not stands_alone(problem, unknown):
         return []
     every = [alone(problem, unknown, t) for t in moments]
     middle, out = every[len(every) // 2], []

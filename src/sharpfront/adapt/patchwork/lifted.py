@@ -31,7 +31,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import substitute
 from sharpfront.kernels.basis import Basis
 from sharpfront.place.tiling.tiling import tiling_of
-from sharpfront.problem import Problem
+from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation
 
@@ -68,7 +68,8 @@ class Lifted:
     def of(cls, problem: Problem, tol: float) -> Lifted | None:
         """Return what jumps in a system; None where nothing does, or no function is known."""
         tiling = tiling_of(problem.domain) if problem.domain.dimension == 2 else None
-        if tiling is None or len(problem.unknowns) == 1 or problem.is_singular or problem.jumps:
+        over_all = any(isinstance(c, IntegralCondition) for c in problem.further)
+        if tiling is None or len(problem.unknowns) == 1 or problem.is_singular or over_all:
             return None
         found: list[HeldJump] = []
         for unknown in problem.unknowns:
