@@ -7,7 +7,7 @@ import pytest
 from tests.evolve.line_runs import stopping
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.alone import alone, stands_alone
+from sharpfront.adapt.patchwork.by_itself import by_itself, stands_alone
 from sharpfront.evolve.patchwork import settles
 from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.system import PlaneSystem
@@ -91,7 +91,7 @@ def test_unknowns_that_meet_in_lower_terms_stand_alone():
 
     two, three = stated(species, "uv"), stated(flow, "uvp")
     assert stands_alone(two, "u") and stands_alone(two, "v")
-    assert [t.orders for t in alone(two, "v").forms[0].terms] == [(2, 0), (0, 2)]
+    assert [t.orders for t in by_itself(two, "v").forms[0].terms] == [(2, 0), (0, 2)]
     assert not stands_alone(three, "u") and not stands_alone(three, "p")
     assert not stands_alone(_plate(COLD["left"], equation=lambda u: u.dt - u * u.dxx - u.dyy), "u")
 

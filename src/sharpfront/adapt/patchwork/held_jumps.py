@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.alone import alone, stands_alone
+from sharpfront.adapt.patchwork.by_itself import by_itself, stands_alone
 from sharpfront.adapt.patchwork.compatibility import Side
 from sharpfront.adapt.patchwork.jumps import CLOSE, UNTOLD, Jumps, Place, given_values
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
@@ -24,7 +24,7 @@ from sharpfront.problem import Problem
 # A jump counts from this share of the tolerance on.
 COUNTS = 1e-3
 # Where between the two sides a state is looked at, as shares of the angle.
-ACROSS = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+BETWEEN = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class HeldJump:
 
     def strength(self, problem: Problem, t: float) -> float:
         """Return the weight of the function at a moment."""
-        own = alone(problem, self.unknown, t)
+        own = by_itself(problem, self.unknown, t)
         before, after = (given_values(own, side).get(self.unknown, 0.0) for side in self.sides)
         angles = self.function.values(np.stack([s.point for s in self.sides]), (0, 0))[:, 0]
         return float((after - before) / (angles[1] - angles[0]))
@@ -67,7 +67,7 @@ def jumping_places(
     """Return the places at which values of an unknown jump at one of some moments, with words."""
     found: dict[Place, str] = {}
     for t in moments:
-        own = alone(problem, unknown, t)
+        own = by_itself(problem, unknown, t)
         if own.conditions:
             found |= Jumps.of(own, tiling, least).told
     return found
@@ -89,7 +89,7 @@ def held_jumps(
     joined = any(problem.domain.periodic_axes)
     if joined or not places or not stands_alone(problem, unknown):
         return []
-    every = [alone(problem, unknown, t) for t in moments]
+    every = [by_itself(problem, unknown, t) for t in moments]
     middle, out = every[len(every) // 2], []
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
     corners = [PlaneCorners(p, tiling, tol, jumps=places) for p in every]
@@ -117,4 +117,4 @@ def _held(unknown: str, main: MainFunctions, found: CornerFunctions, extent: flo
 
     ends = beside(np.array([0.0, 1.0]), CLOSE[1])
     sides = [Side(p, x, np.zeros(2), x) for p, x in zip(main.parts, ends, strict=True)]
-    return HeldJump(unknown, function, (sides[0], sides[1]), beside(ACROSS, UNTOLD))
+    return HeldJump(unknown, function, (sides[0], sides[1]), beside(BETWEEN, UNTOLD))

@@ -41,6 +41,8 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     values = np.concatenate([held, run.jumping.begun()], axis=2)
     shared = run.jumping.functions
     state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit, shared=shared)
+    # What is left of a start where functions jump is not smooth, and off by more than weights tell.
+    state = replace(state, carried=bool(shared))
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state

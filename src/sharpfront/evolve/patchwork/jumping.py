@@ -20,10 +20,11 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.problem import Problem
 
 # Data are looked at so many moments, and after those at which they change at once by this share of
 # the span.
-LOOKED_WHEN, AFTER = 9, 1e-6
+LOOKED_WHEN, SOON_AFTER = 9, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,26 +39,22 @@ class JumpingValues:
     @classmethod
     def of(cls, system: PlaneSystem, tiling: Tiling, stops: Sequence[float], tol: float) -> Self:
         """Return the jumps of a problem whose conditions change at once at some moments."""
-        span = system.problem.time
-        assert span is not None
-        even = np.linspace(*span, 2 * LOOKED_WHEN + 1)
-        later = np.array([span[0], *stops]) + AFTER * (span[1] - span[0])
-        first, second = np.concatenate([even[1::2], later]), even[2::2]
+        first, second = _moments(system.problem, stops)
         held: list[HeldJump] = []
         left: dict[Place, str] = {}
         for unknown in system.unknowns:
             places, moved = (
-                jumping_places(system.problem, unknown, tiling, moments.tolist(), COUNTS * tol)
+                jumping_places(system.problem, unknown, tiling, moments, COUNTS * tol)
                 for moments in (first, second)
             )
             stay = moved.keys() <= places.keys()
             known = list(places) if stay else []
-            found = held_jumps(system.problem, unknown, tiling, known, tol, even.tolist())
+            found = held_jumps(system.problem, unknown, tiling, known, tol, sorted(first + second))
             held += found
             known = [own.function.place for own in found]
             if not (places.keys() | moved.keys()) <= set(known):
                 # What is smaller than the tolerance may be left to patches.
-                large = jumping_places(system.problem, unknown, tiling, [*first, *second], tol)
+                large = jumping_places(system.problem, unknown, tiling, first + second, tol)
                 left |= {p: told for p, told in large.items() if p not in known}
         return cls(system, tuple(held), left)
 
@@ -107,3 +104,18 @@ class JumpingValues:
         for j, function in enumerate(self.functions):
             state -= self.begun()[:, :, j, None] * function.values(points, (0, 0))[:, 0]
         return state
+
+
+def values_jump(problem: Problem, tiling: Tiling, tol: float) -> bool:
+    """Tell whether given values jump somewhere by more than a tolerance."""
+    first, _ = _moments(problem, ())
+    return any(jumping_places(problem, u, tiling, first, tol) for u in problem.unknowns)
+
+
+def _moments(problem: Problem, stops: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return when data are looked at, right after a start and after stops too, and in between."""
+    assert problem.time is not None
+    start, stop = problem.time
+    even = np.linspace(start, stop, 2 * LOOKED_WHEN + 1)
+    later = np.array([start, *stops]) + SOON_AFTER * (stop - start)
+    return [*later.tolist(), *even[1::2].tolist()], even[2::2].tolist()

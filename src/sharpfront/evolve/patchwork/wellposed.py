@@ -9,7 +9,7 @@ from sharpfront.equation.expression import Constant, Derivative
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.jumping import values_jump
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
@@ -52,11 +52,9 @@ def settles(problem: Problem, tol: float) -> bool:
     tiling = tiling_of(problem.domain)
     if not diffuses or problem.is_singular or tiling is None:
         return False
-    system = PlaneSystem(problem)
-    if isinstance(problem.domain, Box) and system.contradictions(MISSED * tol):
+    if isinstance(problem.domain, Box) and PlaneSystem(problem).contradictions(MISSED * tol):
         return True
-    jumping = JumpingValues.of(system, tiling, (), tol)
-    return bool(jumping.held or jumping.left)
+    return values_jump(problem, tiling, tol)
 
 
 def plane_system(problem: Problem) -> PlaneSystem:

@@ -35,7 +35,7 @@ def stands_alone(problem: Problem, unknown: str) -> bool:
     return _own_terms(problem, unknown) is not None
 
 
-def alone(problem: Problem, unknown: str, t: float = 0.0) -> Problem:
+def by_itself(problem: Problem, unknown: str, t: float = 0.0) -> Problem:
     """Return the linear stationary problem of one unknown at a moment, without sources.
 
     Terms that depend on unknowns are left out. Laplace's equation stands for one that does not
