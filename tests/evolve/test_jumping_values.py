@@ -178,3 +178,35 @@ def test_a_plate_with_one_side_that_is_suddenly_hot():
     for t in (0.003, 0.01, 0.1):
         error = np.abs(found(x, y, np.full_like(x, t)) - _suddenly(x, y, t)).max()
         assert error < min(1e-3, found.error_estimate)
+
+
+def test_one_of_two_species_jumps():
+    def u0(x, y, t):
+        return (1 + t) * np.arctan2(x, y)
+
+    def v0(x, y, t):
+        return np.sin(x + t) * y
+
+    def species(u, v, x, y, t):
+        first = np.arctan2(x, y) + v0(x, y, t)
+        second = np.cos(x + t) * y + 0.1 * v0(x, y, t) + u0(x, y, t)
+        return [
+            u.dt - sf.laplacian(u) + v - first,
+            v.dt - 0.1 * sf.laplacian(v) + u - second,
+        ]
+
+    problem = sf.Problem(
+        SQUARE,
+        species,
+        boundary=lambda u, v, x, y, t: [u - u0(x, y, t), v - v0(x, y, t)],
+        bottom=lambda u, v, x, t: [u - 0.5 * np.pi * (1 + t), v],
+        initial={"u": lambda x, y: u0(x, y, 0), "v": lambda x, y: v0(x, y, 0)},
+        time=(0, 0.5),
+    )
+    found = sf.solve(problem, tol=1e-4)
+    assert found.converged
+    x, y = _about((0, 0))
+    for t in (0.0, 0.2, 0.5):
+        at = x, y, np.full_like(x, t)
+        assert np.abs(found.u(*at) - u0(x, y, t)).max() < 1e-4
+        assert np.abs(found.v(*at) - v0(x, y, t)).max() < 1e-4
