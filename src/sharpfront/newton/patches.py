@@ -22,6 +22,7 @@ from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
@@ -178,3 +179,7 @@ class PatchStrategy:
         if waiting and stuck is None:
             return Turn(inner, renewed=False)
         return Turn(self.inner.observe(inner, found), renewed=True)
+
+    def another(self, state: NewtonState, inner: PatchState) -> Outcome | None:
+        """Return what speaks for another solution than zero."""
+        return other_than_zero(self, state, inner)
