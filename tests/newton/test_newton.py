@@ -11,7 +11,7 @@ from sharpfront.bases.even_kernels import EvenKernels
 from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
 from sharpfront.newton.around import NewtonAround
-from sharpfront.newton.cells import refined
+from sharpfront.newton.cells import CellCorrector
 from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.damped import Rules, continued, newton
 from sharpfront.newton.deflation import deflated, growing_modes
@@ -453,10 +453,64 @@ def test_deflation_leads_away_from_the_solution_that_is_known():
     tangent = LineTangent(problem, Constants())
     nodes = np.linspace(0, 1, 201)
     zero = LineTable(nodes, np.zeros((2, 201)))
-    lower = refined(tangent, zero)
+    cells = CellCorrector(tangent, nodes, np.zeros(0))
+    lower = cells.confirmed(zero)
     lower = LineTable(nodes, np.array([np.interp(nodes, lower.nodes, r) for r in lower.levels]))
-    other = deflated(tangent, lower, zero)
+    other = deflated(cells, lower, zero)
     assert other.levels[0].max() == pytest.approx(4.09, abs=0.2)
+
+
+def buckled(load):
+    return sf.Problem(  # a hinged beam, straight up to a load of pi^2
+        UNIT,
+        lambda u, x: u.d("x", 4) + load * u.dxx - 5 * u.dx**2 * u.dxx,
+        boundary=lambda u, x: (u, u.dxx),
+    )
+
+
+def pair(strength):
+    return sf.Problem(
+        UNIT,
+        lambda u, v, x: (u.dxx + strength * u - u**3 - u * v**2, v.dxx - v + u**2),
+        boundary=lambda u, v, x: (u, v),
+    )
+
+
+def well(width):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -(width**2) * sf.laplacian(u) + u**3 - u,
+        boundary=lambda u, x, y: u,
+    )
+
+
+def pendulum(strength):
+    return sf.Problem(UNIT, lambda u, x: u.dxx + strength * np.sin(u), boundary=lambda u, x: u)
+
+
+@pytest.mark.parametrize(
+    ("problem", "size"),
+    [
+        (buckled(11.0), 0.304),
+        (buckled(30.0), 1.377),
+        (pair(15.0), 2.54),
+        (well(0.22), 0.280),
+        (well(0.1), 0.992),
+        (pendulum(100.0), 3.088),
+    ],
+)
+def test_zero_is_not_taken_as_meant_where_something_else_solves_it_too(problem, size):
+    solution = sf.solve(problem, tol=1e-4)
+    assert solution.outcome.kind is OutcomeKind.SEVERAL_SOLUTIONS
+    told = float(solution.outcome.detail.split("as large as ")[1].split()[0].rstrip("."))
+    assert told == pytest.approx(size, rel=0.1)
+    assert solution.error_estimate < 1e-4
+    assert sf.solve(problem, tol=1e-4, guess=solution).converged
+
+
+@pytest.mark.parametrize("problem", [buckled(9.0), pair(9.0), well(0.24), pendulum(9.0)])
+def test_zero_that_is_alone_converges(problem):
+    assert sf.solve(problem, tol=1e-4).converged
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,23 @@ def test_the_time_ends_before_the_blow_up():
     assert ended.outcome.kind == "blow-up"
     reached = float(ended.domain.time[1])
     assert sf.solve(growing(0.9 * reached), tol=1e-3).converged
+
+
+def test_a_jump_that_nothing_spreads_is_followed_within_what_is_named():
+    def carried(diffusion):
+        return sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x, t: u.dt + 0.7 * u.dx - diffusion * u.dxx,
+            left=lambda u, x, t: u,
+            **({"right": lambda u, x, t: u.dn} if diffusion else {}),
+            initial=lambda x: np.where((x > 0.1) & (x < 0.3), 1.0, 0.0),
+            time=(0, 0.5),
+        )
+
+    lost = sf.solve(carried(0.0), tol=1e-2)
+    assert lost.outcome.kind == "errors outgrew tol"
+    assert "an earlier end does not help" in lost.outcome.advice
+    named = float(lost.outcome.advice.split("tol above ")[1].split(",")[0])
+    assert lost.error_estimate < named
+    assert sf.solve(carried(0.0), tol=named).converged
+    assert sf.solve(carried(1e-3), tol=1e-2).converged

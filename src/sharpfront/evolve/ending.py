@@ -48,6 +48,14 @@ def check_progress(times: deque[float], now: float, stop: float) -> None:
     times.append(now)
 
 
+# An earlier end is of no use where no step was good enough.
+_STAYS = (
+    "No step has an estimate below tol, so an earlier end does not help. A start that had to be "
+    "rounded stays so where nothing spreads it: add a little diffusion, start from something "
+    "smooth, or ask for a tol above {estimate:.2g}, which holds but for the rounded places."
+)
+
+
 class Part(NamedTuple):
     """Steps whose estimates are below the tolerance: from the first one to before the last."""
 
@@ -91,7 +99,10 @@ def finished(records: Sequence[TimeStep], part: Part, estimate: float, tol: floa
     if estimate <= tol:
         return Outcome(OutcomeKind.CONVERGED)
     words = f"Over the whole span the estimate is {estimate:.1e}, above {tol:.1e}"
-    until = f"; up to t = {records[part.last - 1].time:.4g} it is below" if part.last else ""
+    if not part.last:
+        stays = _STAYS.format(estimate=1.1 * estimate)  # above what its digits show
+        return Outcome(OutcomeKind.ERROR_GROWTH, f"{words}, from the first step on.", stays)
+    until = f"; up to t = {records[part.last - 1].time:.4g} it is below"
     return Outcome(OutcomeKind.ERROR_GROWTH, f"{words}{until}.")
 
 

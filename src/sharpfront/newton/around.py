@@ -19,8 +19,15 @@ from typing import Any
 
 from sharpfront.adapt import Patches, Resolve, Uniform
 from sharpfront.adapt.contract import Adaptor, Proposal
-from sharpfront.errors import EquationError, LinearSystemError, Outcome, ProblemError
+from sharpfront.errors import (
+    EquationError,
+    LinearSystemError,
+    Outcome,
+    OutcomeKind,
+    ProblemError,
+)
 from sharpfront.leastsquares import LeastSquares
+from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.functions import FunctionCorrector, distance
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
@@ -116,6 +123,10 @@ class PlainStrategy:
             return Turn(replace(inner, finished=state.progress.stuck()), renewed=False)
         return Turn(self.inner.observe(inner, assessment.found), renewed=True)
 
+    def another(self, state: NewtonState, inner: Any) -> Outcome | None:
+        """Return what speaks for another solution than zero."""
+        return other_than_zero(self, state, inner)
+
 
 @dataclass(frozen=True)
 class NewtonAround:
@@ -170,7 +181,7 @@ class NewtonAround:
         if refusal is not None:
             inner = replace(state.inner, finished=refusal)
             return replace(state, best=untrusted(best), inner=inner)
-        turn = self._strategy.observe(state, assessment)
+        turn = self._asked(state, self._strategy.observe(state, assessment))
         if turn.inner.finished is not None:
             best = turn.inner.answer if turn.renewed else unsettled(best, progress.last)
         elif turn.forgotten:
@@ -183,6 +194,14 @@ class NewtonAround:
             iterate=state.iterate if turn.stays else iterate,
             progress=progress.renewed() if turn.renewed else progress,
         )
+
+    def _asked(self, state: NewtonState, turn: Turn) -> Turn:
+        """Return the turn, not with a converged answer that no guess has chosen of several."""
+        ended, chosen = turn.inner.finished, self.start_from.given is not None
+        if ended is None or ended.kind is not OutcomeKind.CONVERGED or chosen:
+            return turn
+        doubt = self._strategy.another(state, turn.inner)
+        return turn if doubt is None else replace(turn, inner=replace(turn.inner, finished=doubt))
 
 
 def newton_adaptor(inner: Adaptor, start: Start) -> NewtonAround:

@@ -7,8 +7,6 @@ derivatives of the highest order are made larger and led back to what was stated
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from sharpfront.arrays import FloatArray, largest
@@ -80,6 +78,24 @@ class CellCorrector:
         levels = [np.interp(nodes, iterate.nodes, row) for row in iterate.levels]
         return LineTable(nodes, np.array(levels))
 
+    @property
+    def weights(self) -> FloatArray:
+        """Shares of the interval around the first nodes."""
+        return np.asarray(np.gradient(self._nodes) / np.ptp(self._nodes))
+
+    def seen_values(self, iterate: LineTable) -> FloatArray:
+        """Return the values at the first nodes."""
+        if iterate.nodes is self._nodes:
+            return np.asarray(iterate.levels[0])
+        return np.asarray(np.interp(self._nodes, iterate.nodes, iterate.levels[0]))
+
+    def confirmed(self, iterate: LineTable) -> LineTable | None:
+        """Return the solution near a table on cells of half the size; None if there is none."""
+        nodes = np.union1d(iterate.nodes, 0.5 * (iterate.nodes[1:] + iterate.nodes[:-1]))
+        levels = np.array([np.interp(nodes, iterate.nodes, row) for row in iterate.levels])
+        search = Search(CellCorrector(self._tangent, nodes, np.zeros(0)))
+        return search.settled(LineTable(nodes, levels), 1.0)
+
     def discovery(self, table: LineTable) -> Discovery | None:
         """Return the last grid with its operator, as the placement of kernels takes it.
 
@@ -94,20 +110,6 @@ class CellCorrector:
         change = variations(points, table.levels)
         featured = table.nodes is not self._even or change.max() > FIRST_JUMP
         return Discovery(system, u, source, monitor(change)[0] if featured else None)
-
-
-def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
-    """Return the solution near a table on cells of half the size; None if there is none."""
-    middles = 0.5 * (table.nodes[1:] + table.nodes[:-1])
-    nodes = np.union1d(table.nodes, middles)
-    levels = np.array([np.interp(nodes, table.nodes, row) for row in table.levels])
-    search = Search(CellCorrector(tangent, nodes, np.zeros(0)))
-    return search.settled(LineTable(nodes, levels), 1.0)
-
-
-def step(tangent: LineTangent, nodes: FloatArray) -> Callable[[LineTable], LineTable | None]:
-    """Return Newton's step on nodes."""
-    return _rules(tangent, 1.0, grid(nodes)).correct
 
 
 def dense_nodes(
@@ -147,6 +149,8 @@ def resolving_nodes(tangent: LineTangent, guess: Iterate, nodes: FloatArray) -> 
     """Return nodes at equal shares of the variation of a guess, which its own nodes resolve."""
     table = _tabulated(guess, tangent, np.unique(nodes))
     change = variations(grid(table.nodes), table.levels)
+    if not change.any():
+        return even_nodes(tangent)  # a constant
     return equal_shares(grid(table.nodes), monitor(change)[0], _enough(change))
 
 

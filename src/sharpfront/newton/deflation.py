@@ -1,28 +1,37 @@
-"""Whether a problem of second order on the line has other solutions than the one that was found.
+"""Whether a problem has other solutions than the one that was found.
 
-A solution about which the linearised equation has no growing mode is what u_t = -+F(u) goes to, and
-is taken as meant. About any other one another solution is looked for, by Newton's method on the
-equation divided by the distance to the first one (deflation), and counts if finer cells confirm it.
+They are looked for by Newton's method on the equation divided by the distance to the first one
+(deflation), and count if Newton's method without it, on finer functions, confirms them.
+
+A solution of second order on the line about which the linearised equation has no growing mode is
+what u_t = -+F(u) goes to, and is taken as meant. Elsewhere modes are not counted. There, and on the
+line too, u = 0 is asked about: it solves what has no data, and is hardly what was meant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError
-from sharpfront.newton.cells import refined, step
-from sharpfront.newton.iterate import LineTable
-from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.newton.damped import P
+from sharpfront.newton.functions import FunctionCorrector
+from sharpfront.newton.guess import constants, elsewhere
+from sharpfront.newton.rough import Comparing
+from sharpfront.newton.strategy import LinearStrategy, NewtonState
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 
 # Newton steps towards another solution.
 STEPS = 25
 # Solutions differ if their distance is this share of their size.
 APART = 0.1
+# A change below this share of the solution is no step towards another one.
+SETTLED = 1e-2
 # No single step is stretched by more.
 LONGEST = 5.0
 
@@ -69,42 +78,46 @@ def _separated(linear: LineProblem) -> tuple[LinearCondition, LinearCondition] |
     return (by_end[low], by_end[high]) if set(by_end) == {low, high} else None
 
 
-def another(
-    tangent: LineTangent, known: LineTable, linear: LineProblem, system: CellSystem
-) -> Outcome | None:
-    """Return what speaks for another solution than the one on cells, None if nothing does."""
-    if not growing_modes(linear, system):
-        return None
-    size = float(np.abs(known.levels[0]).max())
-    for start in (np.ones_like, np.zeros_like):
-        found = deflated(tangent, known, LineTable(known.nodes, start(known.levels)))
-        confirmed = refined(tangent, found) if found is not None else None
+def another(corrector: Comparing[P], known: P, starts: Iterable[P]) -> Outcome | None:
+    """Return what speaks for another solution than a known one, None if nothing does."""
+    for start in starts:
+        found = deflated(corrector, known, start)
+        confirmed = corrector.confirmed(found) if found is not None else None
         if confirmed is None:
             continue
-        there = np.interp(known.nodes, confirmed.nodes, confirmed.levels[0])
-        apart = float(np.abs(there - known.levels[0]).max())
-        if apart > APART * max(size, float(np.abs(there).max())):
-            detail = (
-                f"On cells there is another solution that differs from this one by {apart:.2g}."
-            )
+        here, there = corrector.seen_values(known), corrector.seen_values(confirmed)
+        apart = largest(there - here)
+        if apart > APART * max(largest(here), largest(there)):
+            detail = f"There is another solution that differs from this one by {apart:.2g}."
+            if not here.any():
+                detail = f"Zero solves it, and so does something as large as {apart:.2g}."
             return Outcome(OutcomeKind.SEVERAL_SOLUTIONS, detail)
     return None
 
 
-def deflated(tangent: LineTangent, known: LineTable, start: LineTable) -> LineTable | None:
+def other_than_zero(strategy: LinearStrategy, state: NewtonState, inner: Any) -> Outcome | None:
+    """Return what speaks for another solution, where functions in space have found zero."""
+    problem = state.tangent.problem
+    if any(w.any() for w in inner.answer.approximation.weights.values()):
+        return None
+    corrector = strategy.corrector(state.tangent, constants(problem), inner.tol, 0)
+    assert isinstance(corrector, FunctionCorrector)
+    return another(corrector, state.rough.iterate, elsewhere(problem))
+
+
+def deflated(corrector: Comparing[P], known: P, start: P) -> P | None:
     """Return where Newton's method goes with (1 / |u - known|^2 + 1) F(u)."""
-    table, correct = start, step(tangent, known.nodes)
-    weights = np.gradient(known.nodes)
+    rules, at, weights = corrector.rules(known, 1.0), corrector.seen_values, corrector.weights
+    origin, iterate = at(known), start
     for _ in range(STEPS):
-        new = correct(table)
+        new = rules.correct(iterate)
         if new is None:
             return None
-        change = new.levels - table.levels
-        stretch = _stretch(table.levels[0] - known.levels[0], change[0], weights)
-        table = LineTable(known.nodes, table.levels + stretch * change)
-        size = max(float(np.abs(table.levels[0]).max()), 1e-300)
-        if float(np.abs(change[0]).max()) < 1e-2 * size:
-            return table
+        here = at(iterate)
+        change = at(new) - here
+        iterate = rules.blend(iterate, new, _stretch(here - origin, change, weights))
+        if largest(change) < SETTLED * max(largest(at(iterate)), 1e-300):
+            return iterate
     return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.newton.damped import Rules
 from sharpfront.newton.iterate import Iterate, blended
+from sharpfront.newton.rough import Search
 from sharpfront.newton.tangent import Tangent, is_steady
 from sharpfront.problem import Problem
 
@@ -46,6 +47,23 @@ class FunctionCorrector:
     def refined(self, iterate: Iterate, turn: int) -> Iterate | None:
         """Return None: there are no finer functions."""
         return None
+
+    @property
+    def weights(self) -> FloatArray:
+        """Equal shares of the domain, for each unknown."""
+        count = len(self._points)
+        return np.full(count * len(self._problem.unknowns), 1.0 / count)
+
+    def seen_values(self, iterate: Iterate) -> FloatArray:
+        """Return the values of all unknowns at the points at which iterates are compared."""
+        zero = (0,) * self._points.shape[1]
+        return np.concatenate(
+            [iterate.values(u, self._points, zero) for u in self._problem.unknowns]
+        )
+
+    def confirmed(self, iterate: Iterate) -> Iterate | None:
+        """Return the solution near an iterate, with finer functions if it asks for them."""
+        return Search(self).settled(iterate, 1.0)
 
     def rules(self, iterate: Iterate, stiffness: float) -> Rules[Iterate]:
         """Return Newton's step, and how iterates are compared at points of the domain."""

@@ -19,8 +19,8 @@ from sharpfront.adapt.determined import undetermined
 from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
-from sharpfront.newton.deflation import another
-from sharpfront.newton.guess import Start
+from sharpfront.newton.deflation import another, growing_modes
+from sharpfront.newton.guess import Start, elsewhere
 from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.rough import RoughSolution
@@ -148,15 +148,18 @@ class LineStrategy:
             inner = replace(inner, seen=_seen(state.tangent, inner.seen, last))
         inner = self.inner.observe(inner, last.found)
         if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
-            doubt = unheld(inner.problem) or self._alone(state, inner)
-            inner = replace(inner, finished=doubt or inner.finished)
+            inner = replace(inner, finished=unheld(inner.problem) or inner.finished)
         return Turn(inner, renewed=True, forgotten=inner.answer is None)
 
-    def _alone(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
-        """Return what speaks for other solutions, where no guess has chosen this one."""
-        if self.begin.given is not None or inner.found is None:
+    def another(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
+        """Return what speaks for another solution, if modes grow about this one or it is zero."""
+        known, found = state.rough.iterate, inner.found
+        if found is None:
             return None
-        return another(state.tangent, state.rough.iterate, inner.problem, inner.found.system)
+        cells = CellCorrector(state.tangent, known.nodes, np.zeros(0))
+        if cells.seen_values(known).any() and not growing_modes(inner.problem, found.system):
+            return None
+        return another(cells, known, [cells.begun(g) for g in elsewhere(state.tangent.problem)])
 
 
 def _data(tangent: LineTangent, guess: Iterate) -> Survey:

@@ -20,14 +20,18 @@ from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.rough import RoughSolution
 from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, Turn, not_converged
 from sharpfront.newton.tangent import Tangent
+from sharpfront.place.patches.poles import with_poles
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.trust.conditioning import AMPLIFIED
@@ -37,6 +41,8 @@ from sharpfront.trust.conditioning import AMPLIFIED
 # as for this one, where functions cost most: from zero to the solution of a drawn equation with
 # k(u) 23 solves took 26 s with the functions of 1e-5.
 COARSEST = 1e-3
+# Points at which a linearisation has to be finite.
+LOOKED_AT = 16
 
 
 class PatchCorrector(FunctionCorrector):
@@ -99,6 +105,26 @@ def _degenerate(form: LinearForm) -> bool:
     return all(isinstance(c, Constant) and c.value == 0.0 for c in highest)
 
 
+def _usable(linear: Problem) -> bool:
+    """Tell whether a linearisation is of full order, and finite inside."""
+    inside = linear.domain.sample(LOOKED_AT, "quasi", 0)
+    return not any(map(_degenerate, linear.forms)) and all(
+        is_finite(form, linear.coordinates, inside).all() for form in linear.forms
+    )
+
+
+def _varying(linear: Problem) -> int:
+    """Return how many coefficients and sources vary."""
+    graphs = [g for f in linear.forms for g in (f.source, *(t.coefficient for t in f.terms))]
+    return sum(not isinstance(graph, Constant) for graph in graphs)
+
+
+def _poles(linear: Problem) -> int:
+    """Return at how many points a source or a coefficient is infinite."""
+    tiling = tiling_of(linear.domain)
+    return 0 if tiling is None else len(with_poles(linear, tiling).marked)
+
+
 @dataclass(frozen=True)
 class PatchStrategy:
     """`Patches` about one iterate after the other."""
@@ -116,22 +142,24 @@ class PatchStrategy:
 
         About a guess that is no formula, an earlier solution or a table, they would be resolved
         with all its errors: they are looked at about constants. So are they about no guess that
-        takes the highest derivatives out of an equation.
+        takes the highest derivatives out of an equation, or a pole that others leave in it.
         """
         problem = tangent.problem
-
-        def about(first: Problem) -> PatchCorrector:
-            return PatchCorrector(self.inner, problem, guesses, first, tol, seed)
-
         smooth = [g for g in guesses if isinstance(g, Constants | Traced)]
+        found = []
         for guess in [*smooth, *constants(problem), rising(problem)]:
             try:
                 linear = tangent.at(guess)
-                if not any(_degenerate(form) for form in linear.forms):
-                    return about(linear)
+                found += [linear] * _usable(linear)
             except EquationError:
                 continue
-        return about(tangent.at(guesses[0]))
+            # About zero u^3 / x has no pole, and the solution has to know of it.
+            if len(found) > 1 or (found and not isinstance(guess, Constants)):
+                break
+        first = found[0] if found else tangent.at(guesses[0])
+        if len(found) > 1 and _varying(found[1]) > _varying(first):
+            first = max(found, key=_poles)
+        return PatchCorrector(self.inner, problem, guesses, first, tol, seed)
 
     def start(
         self,
@@ -178,3 +206,7 @@ class PatchStrategy:
         if waiting and stuck is None:
             return Turn(inner, renewed=False)
         return Turn(self.inner.observe(inner, found), renewed=True)
+
+    def another(self, state: NewtonState, inner: PatchState) -> Outcome | None:
+        """Return what speaks for another solution than zero."""
+        return other_than_zero(self, state, inner)

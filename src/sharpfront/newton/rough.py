@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol
 
+from sharpfront.arrays import FloatArray
 from sharpfront.newton.damped import Newton, P, Rules, continued, newton
 from sharpfront.newton.iterate import Iterate
 
@@ -29,6 +30,20 @@ class Corrector(Protocol[P]):
 
     def refined(self, iterate: P, turn: int) -> P | None:
         """Return the last solution on finer functions; None if it does not ask for them."""
+
+
+class Comparing(Corrector[P], Protocol[P]):
+    """A corrector that tells how far solutions are apart, and whether one is a solution."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """Shares of the domain around the places of `seen_values`."""
+
+    def seen_values(self, iterate: P) -> FloatArray:
+        """Return the values of all unknowns at places that do not change."""
+
+    def confirmed(self, iterate: P) -> P | None:
+        """Return the solution near an iterate on finer functions; None if there is none."""
 
 
 @dataclass(frozen=True, eq=False)

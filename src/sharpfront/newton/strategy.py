@@ -225,6 +225,9 @@ class LinearStrategy(Protocol):
     def observe(self, state: NewtonState, assessment: Any) -> Turn:
         """Return what comes next."""
 
+    def another(self, state: NewtonState, inner: Any) -> Outcome | None:
+        """Return what speaks for another solution than an answer; None if nothing does."""
+
 
 def untrusted(assessment: Any) -> Any:
     """Return an answer of which nothing can be said."""

@@ -282,7 +282,7 @@ class Patches:
             return state.with_functions
         least = max(aim, tolerance_of(state, approximation))
         known = [own.place for own in state.fitted]
-        jumps = state.jumps.with_more(state.cells, tails, least, known)
+        jumps = state.jumps.with_more(state.cells, tails, least, known, state.problem)
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)

@@ -29,6 +29,7 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
+from sharpfront.place.strips.layers import decay_rates
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import ROUNDING, Wall
 from sharpfront.problem import Problem
@@ -45,6 +46,9 @@ FINEST = 1e-6
 # A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
 # belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 FALLING = 0.97
+# What decays by more than e^-10 within a patch is not resolved by it: weights of e^(-10 s) begin to
+# fall at degree ten.
+THIN = 10.0
 # How close to a place on a side values are compared, of the side's length.
 CLOSE = (1e-10, 1e-9)
 # How close to the end of a side slopes are looked at that are infinite at it.
@@ -135,11 +139,13 @@ class Jumps:
         tails: Tails,
         least: float,
         known: Iterable[Place] = (),
+        problem: Problem | None = None,
     ) -> Jumps:
         """Return the places with those at which tails did not fall while they were cut.
 
-        Tails below `least` may be what others leave. At known corners, which have functions, they
-        say nothing of the solution, unless these jump: patches there hold what functions leave.
+        Tails below `least` may be what others leave, and those of a layer of the problem begin to
+        fall in smaller cells. At known corners, which have functions, they say nothing of the
+        solution, unless these jump: patches there hold what functions leave.
         """
         found: set[Place] = set()
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
@@ -147,6 +153,7 @@ class Jumps:
                 tail > least
                 and cell.levels >= SETTINGS.enough
                 and tail >= FALLING**cell.levels * cell.tail
+                and not (problem is not None and _is_wide(problem, cell))
             ):
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
@@ -156,6 +163,15 @@ class Jumps:
 
     def __str__(self) -> str:
         return in_words(self.places)
+
+
+def _is_wide(problem: Problem, cell: Cell) -> bool:
+    """Tell whether a cell at an end of the line is too wide for a layer that may be there."""
+    if cell.patch.dimension > 1:
+        return False
+    middle = cell.patch.points([np.zeros(1)])
+    rates = decay_rates(problem, middle, 0, int(cell.corner[0]))[0]
+    return float(rates.max(initial=0.0) * cell.patch.sides[0]) > THIN
 
 
 def in_words(places: Sequence[Place]) -> str:
