@@ -199,7 +199,7 @@ CASES = (
     Case(MERGING_SHOCKS, 1e-3, 1e-6, 4e-9, 7e-8, 490),
     Case(FAST_ADVECTION, 40.0, 1e-7, 9e-12, 2e-11, 110),
     Case(FAST_PULSE, 1e-2, 1e-6, 4e-10, 5e-10, 430),
-    Case(WAVE_PULSE, 3e-2, 1e-6, 4e-9, 7e-9, 310),
+    Case(WAVE_PULSE, 3e-2, 1e-6, 4e-8, 3e-8, 310),
     Case(REFLECTED_PULSE, 1e-1, 1e-6, 1e-8, 2e-8, 210),
     Case(HEAT_STEP, 1e-2, 1e-5, 3e-8, 3e-5, 620),
     Case(HEAT_HAT, 1e-2, 1e-4, 2e-7, 3e-5, 800),
