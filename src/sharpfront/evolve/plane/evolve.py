@@ -16,7 +16,7 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.marched import Packed, Way, marched
+from sharpfront.evolve.marched import Packed, Way, marched, strict_enough
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import packed_march, resumed_march
@@ -43,6 +43,9 @@ MOST_IN_PLANE = 3000
 COMPONENTS = 2
 # Points at which the size of the initial state is taken.
 _SIZED = 4096
+# A run is given up for a stricter one once its estimate is so many tolerances: what errors that are
+# carried into a front do there grows with the time that they take.
+GIVEN_UP = 3.0
 _OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
@@ -64,6 +67,10 @@ class _OneRun(Way):
     def figures(self, tol: float) -> dict[str, float]:
         """Return what is counted; there is no second run with a tolerance of its own."""
         return {k: v for k, v in super().figures(tol).items() if k != "step_tolerance"}
+
+    def stricter(self, tol: float) -> float | None:
+        """Return the share of tol for another run; of no use where kernels are at their limit."""
+        return None if self.pair.limited else super().stricter(tol)
 
 
 def evolve_plane(
@@ -100,13 +107,26 @@ def evolve_plane(
         limits = Limits(kernels, budget.parts(COMPONENTS))
         aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
         if resume:
-            way = _OneRun(**vars(resumed_march(system, resume)))
+            first = _OneRun(**vars(resumed_march(system, resume)))
         else:
-            march = begun_march(aim)
-            way = _OneRun(march, march)
-        lost = (np.linalg.LinAlgError, EquationError)
-        way = marched(aim, way, _further(way, aim), on_step, lambda way: way.pair.t, lost)
+            first = _begun_run(aim, 1.0, 1)
+        way = strict_enough(
+            first, partial(_begun_run, aim), lambda way: _marched_on(way, aim, on_step), tol
+        )
         return _solution(problem, tol, way)
+
+
+def _begun_run(aim: Aim, share: float, number: int) -> _OneRun:
+    """Return a run with a share of the tolerance before its first step."""
+    march = begun_march(replace(aim, part=share))
+    return _OneRun(march, march, share=share, number=number)
+
+
+def _marched_on(way: _OneRun, aim: Aim, on_step: Callable[[TimeStep], None] | None) -> _OneRun:
+    """Go on to the end of time, or as far as it goes."""
+    further = _further(way, replace(aim, part=way.share))
+    lost = (np.linalg.LinAlgError, EquationError)
+    return marched(aim, way, further, on_step, lambda way: way.pair.t, lost)
 
 
 def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
@@ -116,6 +136,10 @@ def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
         check_progress(times, way.pair.t, aim.span[1])
         way = _step(way, aim)
         yield way
+        error = way.records[-1].error_estimate
+        if error > GIVEN_UP * aim.tol and way.stricter(aim.tol) is not None:
+            words = f"the estimated error has grown to {error:.1e}"
+            raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 
 
 def _step(way: _OneRun, aim: Aim) -> _OneRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,27 @@ def look(state: StateFunction, bounds: FloatArray, components: int) -> MovingSqu
         axes, slope = _direction(view, layout)
         layout = _fitted(view, layout, axes, slope, components)
     return layout
+
+
+def leaving(layout: MovingSquare) -> MovingSquare:
+    """Return a layout with components of the second axis where those of the first one leave.
+
+    A front across the axes ends at a side within its width, and the first coordinate with it. That
+    is narrow along the second axis too, which differences on a grid do not see of a thin one.
+    """
+    first, second = layout.maps
+    c = first.moving
+    if not first.oblique:
+        return layout
+    where = first.pivot + (np.array([[first.low], [first.high]]) - c.means) / c.slopes
+    ends, which = np.nonzero((where > second.low) & (where < second.high))
+    if not len(which):
+        return layout
+    none, weights = np.zeros(len(which)), c.weights[which]
+    deviations = c.deviations[which] / np.abs(c.slopes[which])
+    shares, means = weights / weights.sum(), where[ends, which]
+    moving = Components(shares, means, none, deviations, none, none, none)
+    return replace(layout, maps=(first, replace(second, moving=moving)))
 
 
 class _View(NamedTuple):

@@ -63,6 +63,7 @@ class Aim:
     scale: float
     agenda: Agenda
     limits: Limits
+    part: float = 1.0  # of the tolerance: what a run goes for where errors grow on the way
 
     @property
     def domain(self) -> Domain:
@@ -82,8 +83,8 @@ class Aim:
 
     @property
     def size(self) -> float:
-        """The largest error that is asked for."""
-        return self.tol * self.scale
+        """The largest error that a run goes for."""
+        return self.part * self.tol * self.scale
 
     def counted(self, points: FloatArray, values: FloatArray, t: float) -> Aim:
         """Return the aim from a moment on, where errors grow later; values are at points (m, 2)."""
