@@ -80,6 +80,7 @@ def evolve_plane(
     budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
+    instead: Callable[[], Solution | None] = lambda: None,
 ) -> Solution:
     """Solve a problem in time in the plane.
 
@@ -96,6 +97,8 @@ def evolve_plane(
         Called with each step as it is taken.
     resume
         A solution of the same problem that was interrupted.
+    instead
+        Asked where products do not hold the start: a solution with steps, or none of that.
     """
     system = PlaneSystem(problem)
     require_forward(system)
@@ -110,10 +113,14 @@ def evolve_plane(
             first = _OneRun(**vars(resumed_march(system, resume)))
         else:
             first = _begun_run(aim, 1.0, 1)
+        if first.pair.limited and not first.records:
+            other = instead()
+            if other is not None and other.history:
+                return other
         way = strict_enough(
             first, partial(_begun_run, aim), lambda way: _marched_on(way, aim, on_step), tol
         )
-        return _solution(problem, tol, way)
+        return _solution_in_products(problem, tol, way)
 
 
 def _begun_run(aim: Aim, share: float, number: int) -> _OneRun:
@@ -124,17 +131,17 @@ def _begun_run(aim: Aim, share: float, number: int) -> _OneRun:
 
 def _marched_on(way: _OneRun, aim: Aim, on_step: Callable[[TimeStep], None] | None) -> _OneRun:
     """Go on to the end of time, or as far as it goes."""
-    further = _further(way, replace(aim, part=way.share))
+    further = _slabs(way, replace(aim, part=way.share))
     lost = (np.linalg.LinAlgError, EquationError)
     return marched(aim, way, further, on_step, lambda way: way.pair.t, lost)
 
 
-def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
+def _slabs(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
     """Yield what there is after each step."""
     times: deque[float] = deque(maxlen=CRAWLED)
     while way.pair.t < aim.span[1]:
         check_progress(times, way.pair.t, aim.span[1])
-        way = _step(way, aim)
+        way = _slab_taken(way, aim)
         yield way
         error = way.records[-1].error_estimate
         if error > GIVEN_UP * aim.tol and way.stricter(aim.tol) is not None:
@@ -142,7 +149,7 @@ def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
             raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 
 
-def _step(way: _OneRun, aim: Aim) -> _OneRun:
+def _slab_taken(way: _OneRun, aim: Aim) -> _OneRun:
     """Take one step, with shorter slabs and more kernels until it holds."""
     started, march, updates = clock.perf_counter(), way.pair, 0
     tol, scale, aim = aim.tol, aim.scale, _counted(march, aim)
@@ -227,7 +234,7 @@ def _components(
     return mixture, np.array(speeds)
 
 
-def _solution(problem: Problem, tol: float, way: _OneRun) -> Solution:
+def _solution_in_products(problem: Problem, tol: float, way: _OneRun) -> Solution:
     way, outcome = way.concluded(tol)
     kept, m = way.kept, way.pair
     if not kept:

@@ -46,7 +46,7 @@ def look(state: StateFunction, bounds: FloatArray, components: int) -> MovingSqu
     for number in range(ROUNDS):
         view = _view(state, layout, FIRST_CELLS if number == 0 else CELLS)
         axes, slope = _direction(view, layout)
-        layout = _fitted(view, layout, axes, slope, components)
+        layout = _layout_of(view, layout, axes, slope, components)
     return layout
 
 
@@ -92,7 +92,7 @@ def _view(state: StateFunction, layout: MovingSquare, cells: int) -> _View:
     along = np.diff(_middle(values, 1), axis=0)
     across = np.diff(_middle(values, 0), axis=1)
     mx, my = (_middle(_middle(a, 0), 1) for a in (x, y))
-    tensor = _tensor(_blocks(values), _blocks(x), _blocks(y), layout, cells)
+    tensor = _tensor(_averaged(values), _averaged(x), _averaged(y), layout, cells)
     return _View(x[:, 0], y[0], mx, my, np.abs(along), np.abs(across), tensor)
 
 
@@ -103,7 +103,7 @@ def _middle(a: FloatArray, axis: int) -> FloatArray:
     return np.asarray(0.5 * (a[:, lower] + a[:, upper]))
 
 
-def _blocks(a: FloatArray) -> FloatArray:
+def _averaged(a: FloatArray) -> FloatArray:
     """Return averages over neighbouring nodes."""
     window = np.ones(_BLOCK) / _BLOCK
     for axis in range(2):
@@ -146,7 +146,7 @@ def _direction(view: _View, layout: MovingSquare) -> tuple[Orders, float]:
     return axes, slope if abs(slope) > _UPRIGHT else 0.0
 
 
-def _fitted(
+def _layout_of(
     view: _View, layout: MovingSquare, axes: Orders, slope: float, components: int
 ) -> MovingSquare:
     turned = axes != layout.axes
