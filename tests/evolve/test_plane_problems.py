@@ -285,3 +285,21 @@ def test_heat_that_runs_backwards_is_refused(sign, diffusion):
     )
     with pytest.raises(sf.SharpfrontError, match="runs backwards"):
         sf.solve(problem, tol=1e-3)
+
+
+def test_what_a_start_misses_at_a_tip_counts():
+    """No point of a grid meets the tip of a cone, where it is missed most."""
+
+    def cone(x, y):
+        return np.maximum(0, 1 - np.sqrt((x - 0.5) ** 2 + y**2) / 0.3)
+
+    problem = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)),
+        lambda u, x, y, t: u.dt + x * u.dy - y * u.dx,
+        boundary=lambda u, x, y, t: u,
+        initial=cone,
+        time=(0, 1e-4),
+    )
+    solution = evolve_plane(problem, 0.2, budget=Budget(max_kernels=500))
+    start = solution.history[0].error_estimate
+    assert start > 0.9 * abs(solution(0.5, 0.0, 0.0) - 1.0)
