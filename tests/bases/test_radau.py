@@ -13,6 +13,7 @@ from sharpfront.bases.radau import (
     left_out,
     left_out_of_stages,
     legendre,
+    off_at_start,
     stage_nodes,
     stage_rates,
     stage_weights,
@@ -73,6 +74,18 @@ def test_stages_tell_what_is_left_out_whatever_the_beginning(length):
     values[0] += 1e-2
     assert left_out(values) > 1e-3
     assert left_out_of_stages(values) < 30 * true
+
+
+def test_what_a_beginning_is_off_by_is_all_that_it_leaves():
+    p = np.polynomial.Polynomial([0.3, -1.0, 0.7, 2.0, -0.4])
+    values, s = np.stack([p(all_nodes()), -p(all_nodes())], axis=1), np.linspace(0, 1, 101)
+    assert off_at_start(values) < 1e-12
+    values[0, 1] += 1e-3
+    assert off_at_start(values) == pytest.approx(1e-3)
+    worst = np.abs(interpolation(s) @ values - np.stack([p(s), -p(s)], axis=1)).max()
+    assert worst == pytest.approx(1e-3)
+    # Where hardly anything else changes, coefficients count it several times.
+    assert left_out(1e-3 * np.eye(STAGES + 1, 1)) > 4e-3
 
 
 @pytest.mark.parametrize("stages", [5, 7])

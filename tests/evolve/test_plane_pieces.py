@@ -12,7 +12,7 @@ from sharpfront.bases.product import Product
 from sharpfront.errors import BasisError
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.grow import too_large
-from sharpfront.evolve.plane.look import even_layout, look
+from sharpfront.evolve.plane.look import even_layout, leaving, look
 from sharpfront.evolve.plane.march import Aim, SlabError
 from sharpfront.evolve.plane.place import fitted, lengthened, place
 from sharpfront.evolve.plane.space import Frame
@@ -145,6 +145,28 @@ def test_a_placement_meets_its_goal_with_few_products():
     assert sharp.product.size < 700
     plain = place(_front(-0.9, 0.01), bounds, 0, 1e-4, 700)
     assert plain.miss > 1e-2
+
+
+@pytest.mark.parametrize(("far", "slope"), [(0.25, 1.0), (1.3, 1.0), (0.6, 0.7)])
+def test_components_are_placed_where_a_front_leaves(far, slope):
+    """Where it ends at a side it is as thin along the other axis: a grid does not see that."""
+
+    def front(p):
+        return np.tanh((p[:, 0] + slope * p[:, 1] - far) / 4e-4)
+
+    bounds = np.array([[0.0, 0.0], [1.0, 1.0]])
+    seen = look(front, bounds, 1)
+    second = leaving(seen).maps[1].moving
+    np.testing.assert_allclose(second.means, [(far - (far > 1)) / slope], atol=1e-3)
+    first = seen.maps[0].moving
+    np.testing.assert_allclose(second.deviations, first.deviations / slope, rtol=1e-2)
+    # Without them 471 to 2993 products.
+    assert place(front, bounds, 1, 4e-4, 3000).product.size < 650
+
+
+def test_a_front_that_crosses_the_box_leaves_nowhere():
+    layout = look(_front(0.1, 0.01), np.array([[0.0, 0.0], [1.0, 1.0]]), 1)
+    assert leaving(layout) is layout
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.evolve.plane_runs import CASES, errors, solved, stated
+from tests.evolve.plane_runs import CASES, errors, rule, solved, stated
 
 import sharpfront as sf
 from sharpfront.budget import Budget
@@ -108,21 +108,59 @@ def test_a_run_that_is_interrupted_at_once_has_the_initial_state(monkeypatch):
     assert solution.error_estimate == np.inf
 
 
-def test_too_few_kernels_are_said():
+def _ring(end):
     def circle(x, y):
         return np.tanh((np.sqrt((x - 0.5) ** 2 + (y - 0.5) ** 2 + 1e-4) - 0.3) / 0.02)
 
-    short = sf.Problem(
+    return sf.Problem(
         sf.Box((0, 1), (0, 1)),
         lambda u, x, y, t: u.dt - 1e-3 * sf.laplacian(u),
         boundary=lambda u, x, y, t: u.dn,
         initial=circle,
-        time=(0, 0.01),
+        time=(0, end),
     )
-    solution = evolve_plane(short, 1e-6, budget=Budget(max_kernels=220))
+
+
+def test_too_few_kernels_are_said():
+    solution = evolve_plane(_ring(0.01), 1e-6, budget=Budget(max_kernels=220))
     assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
     assert solution.error_estimate > 1e-6
     assert solution.kernels <= 220
+
+
+@pytest.mark.parametrize("solved_there", [True, False])
+def test_another_way_is_asked_where_products_do_not_hold_the_start(solved_there):
+    other = solved("petal-heat")
+    other = other if solved_there else dataclasses.replace(other, history=())
+    few = Budget(max_kernels=220)
+    found = evolve_plane(_ring(1e-4), 1e-6, budget=few, instead=lambda: other)
+    assert (found is other) == solved_there
+    # Nor is it asked where they do.
+    assert evolve_plane(_ring(1e-6), 0.5, instead=lambda: other) is not other
+
+
+@pytest.mark.slow
+def test_a_front_that_products_do_not_hold_is_solved_on_patches():
+    entry, width, end, tol = CASES["growing-circle"][0], 0.02, 0.01, 1e-2
+    solution = sf.solve(entry.problem(width).replace(time=(0.0, end)), tol=tol)
+    assert solution.converged and solution.kernels > 3000
+    points, _ = rule("growing-circle", width, solution.domain.space, end)
+    error = solution(*points.T, end) - entry.exact(width)(*points.T, end)
+    assert np.abs(error).max() < min(tol, 2 * solution.error_estimate)
+
+
+@pytest.mark.slow
+def test_a_run_whose_errors_outgrow_the_tolerance_is_repeated():
+    """Errors on both sides of a thin shock are carried into it, and move it."""
+    entry, nu, end, tol = CASES["oblique-shock"][0], 1e-4, 0.02, 1e-3
+    steps = []
+    solution = evolve_plane(
+        entry.problem(nu).replace(time=(0.0, end)), tol, on_step=lambda r: steps.append(r.step)
+    )
+    assert solution.converged and steps.count(0) > 1
+    points, _ = rule("oblique-shock", nu, solution.domain.space, end)
+    error = solution(*points.T, end) - entry.exact(nu)(*points.T, end)
+    assert np.abs(error).max() < min(tol, 2 * solution.error_estimate)
 
 
 def _cooling(**conditions):
@@ -247,3 +285,21 @@ def test_heat_that_runs_backwards_is_refused(sign, diffusion):
     )
     with pytest.raises(sf.SharpfrontError, match="runs backwards"):
         sf.solve(problem, tol=1e-3)
+
+
+def test_what_a_start_misses_at_a_tip_counts():
+    """No point of a grid meets the tip of a cone, where it is missed most."""
+
+    def cone(x, y):
+        return np.maximum(0, 1 - np.sqrt((x - 0.5) ** 2 + y**2) / 0.3)
+
+    problem = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)),
+        lambda u, x, y, t: u.dt + x * u.dy - y * u.dx,
+        boundary=lambda u, x, y, t: u,
+        initial=cone,
+        time=(0, 1e-4),
+    )
+    solution = evolve_plane(problem, 0.2, budget=Budget(max_kernels=500))
+    start = solution.history[0].error_estimate
+    assert start > 0.9 * abs(solution(0.5, 0.0, 0.0) - 1.0)

@@ -121,6 +121,16 @@ def left_out_of_stages(values: FloatArray) -> float:
     return fourth * fall * fall / (1.0 - fall)
 
 
+def off_at_start(values: FloatArray) -> float:
+    """Return by how much the first values differ from where polynomials of the stages begin.
+
+    Polynomials through all of them are off by no more on that account, at any moment.
+    """
+    ends = (-1.0) ** np.arange(STAGES) @ _of_stages()
+    gaps = values[0].ravel() - ends @ values[1:].reshape(len(values) - 1, -1)
+    return float(np.abs(gaps).max(initial=0.0))
+
+
 class Diagonal(NamedTuple):
     """The inverse of Radau's matrix, A^-1 = V diag(values) V^-1, and its embedded formula."""
 

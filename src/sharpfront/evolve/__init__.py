@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.errors import ProblemError
+from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -44,9 +45,20 @@ def _in_the_plane(
     from sharpfront.evolve.plane import evolve_plane
     from sharpfront.trust.start import with_start_seen
 
-    on_patches = needs_patches(problem) or settles(problem, tol)
-    march = evolve_patches if on_patches else evolve_plane
-    found = march(problem, tol, budget=budget, on_step=on_step, resume=resume)
+    patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
+    begun_there = resume is not None and "fine" in (resume.checkpoint or ())
+    if begun_there or needs_patches(problem) or settles(problem, tol):
+        return with_start_seen(problem, patches())
+
+    def instead() -> Solution | None:
+        try:
+            return patches()
+        except SharpfrontError:
+            return None
+
+    found = evolve_plane(
+        problem, tol, budget=budget, on_step=on_step, resume=resume, instead=instead
+    )
     return with_start_seen(problem, found)
 
 

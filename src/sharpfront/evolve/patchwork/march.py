@@ -17,6 +17,7 @@ from sharpfront.bases.radau import (
     last_of_stages,
     left_out,
     left_out_of_stages,
+    off_at_start,
     stage_nodes,
 )
 from sharpfront.errors import EquationError, OutcomeKind
@@ -146,11 +147,13 @@ def _taken(
 
 def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
     """Return what a step's polynomials in time leave out of values at its beginning and stages."""
+    by_stages = left_out_of_stages(seen)
     if not state.carried:
-        return left_out(seen)
+        # A start is off by what its patches leave out too, which coefficients count many times.
+        return min(left_out(seen), by_stages + off_at_start(seen))
     # A beginning that was put on other patches is off by what these leave out, in any step however
     # short: the stages tell by themselves.
-    return min(left_out(seen), left_out_of_stages(seen), float(np.abs(last_of_stages(seen)).max()))
+    return min(left_out(seen), by_stages, float(np.abs(last_of_stages(seen)).max()))
 
 
 def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:

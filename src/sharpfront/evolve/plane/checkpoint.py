@@ -31,7 +31,7 @@ _PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "size", "since", "limi
 
 def packed_march(way: Way, problem: Problem) -> dict[str, Any]:
     """Return a way and its march as words and arrays."""
-    return packed_way(way, problem, way.pair.t) | {"march": _packed(way.pair)}
+    return packed_way(way, problem, way.pair.t) | {"march": _words_of(way.pair)}
 
 
 def resumed_march(system: PlaneSystem, solution: Solution) -> Way:
@@ -39,11 +39,11 @@ def resumed_march(system: PlaneSystem, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None and system.problem.time is not None
-    march = _unpacked(saved["march"], system)
+    march = _march_of(saved["march"], system)
     return unpacked_way(solution, system.problem.time[1], march, kept_steps(solution))
 
 
-def _packed(march: March) -> dict[str, Any]:
+def _words_of(march: March) -> dict[str, Any]:
     words: dict[str, Any] = {name: getattr(march, name) for name in _PLAIN}
     words |= {
         "functions": _packed_functions(march.layout, march.product),
@@ -61,7 +61,7 @@ def _packed(march: March) -> dict[str, Any]:
     return words
 
 
-def _unpacked(words: Mapping[str, Any], system: PlaneSystem) -> March:
+def _march_of(words: Mapping[str, Any], system: PlaneSystem) -> March:
     layout, product = _functions(words["functions"])
     before, factors, errors = words.get("before"), words.get("factors"), words.get("errors")
     rate = float(words["rate"])

@@ -16,7 +16,7 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.marched import Packed, Way, marched
+from sharpfront.evolve.marched import Packed, Way, marched, strict_enough
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import packed_march, resumed_march
@@ -43,6 +43,9 @@ MOST_IN_PLANE = 3000
 COMPONENTS = 2
 # Points at which the size of the initial state is taken.
 _SIZED = 4096
+# A run is given up for a stricter one once its estimate is so many tolerances: what errors that are
+# carried into a front do there grows with the time that they take.
+GIVEN_UP = 3.0
 _OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
@@ -65,6 +68,10 @@ class _OneRun(Way):
         """Return what is counted; there is no second run with a tolerance of its own."""
         return {k: v for k, v in super().figures(tol).items() if k != "step_tolerance"}
 
+    def stricter(self, tol: float) -> float | None:
+        """Return the share of tol for another run; of no use where kernels are at their limit."""
+        return None if self.pair.limited else super().stricter(tol)
+
 
 def evolve_plane(
     problem: Problem,
@@ -73,6 +80,7 @@ def evolve_plane(
     budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
+    instead: Callable[[], Solution | None] = lambda: None,
 ) -> Solution:
     """Solve a problem in time in the plane.
 
@@ -89,6 +97,8 @@ def evolve_plane(
         Called with each step as it is taken.
     resume
         A solution of the same problem that was interrupted.
+    instead
+        Asked where products do not hold the start: a solution with steps, or none of that.
     """
     system = PlaneSystem(problem)
     require_forward(system)
@@ -100,25 +110,46 @@ def evolve_plane(
         limits = Limits(kernels, budget.parts(COMPONENTS))
         aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
         if resume:
-            way = _OneRun(**vars(resumed_march(system, resume)))
+            first = _OneRun(**vars(resumed_march(system, resume)))
         else:
-            march = begun_march(aim)
-            way = _OneRun(march, march)
-        lost = (np.linalg.LinAlgError, EquationError)
-        way = marched(aim, way, _further(way, aim), on_step, lambda way: way.pair.t, lost)
-        return _solution(problem, tol, way)
+            first = _begun_run(aim, 1.0, 1)
+        if first.pair.limited and not first.records:
+            other = instead()
+            if other is not None and other.history:
+                return other
+        way = strict_enough(
+            first, partial(_begun_run, aim), lambda way: _marched_on(way, aim, on_step), tol
+        )
+        return _solution_in_products(problem, tol, way)
 
 
-def _further(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
+def _begun_run(aim: Aim, share: float, number: int) -> _OneRun:
+    """Return a run with a share of the tolerance before its first step."""
+    march = begun_march(replace(aim, part=share))
+    return _OneRun(march, march, share=share, number=number)
+
+
+def _marched_on(way: _OneRun, aim: Aim, on_step: Callable[[TimeStep], None] | None) -> _OneRun:
+    """Go on to the end of time, or as far as it goes."""
+    further = _slabs(way, replace(aim, part=way.share))
+    lost = (np.linalg.LinAlgError, EquationError)
+    return marched(aim, way, further, on_step, lambda way: way.pair.t, lost)
+
+
+def _slabs(way: _OneRun, aim: Aim) -> Iterator[_OneRun]:
     """Yield what there is after each step."""
     times: deque[float] = deque(maxlen=CRAWLED)
     while way.pair.t < aim.span[1]:
         check_progress(times, way.pair.t, aim.span[1])
-        way = _step(way, aim)
+        way = _slab_taken(way, aim)
         yield way
+        error = way.records[-1].error_estimate
+        if error > GIVEN_UP * aim.tol and way.stricter(aim.tol) is not None:
+            words = f"the estimated error has grown to {error:.1e}"
+            raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 
 
-def _step(way: _OneRun, aim: Aim) -> _OneRun:
+def _slab_taken(way: _OneRun, aim: Aim) -> _OneRun:
     """Take one step, with shorter slabs and more kernels until it holds."""
     started, march, updates = clock.perf_counter(), way.pair, 0
     tol, scale, aim = aim.tol, aim.scale, _counted(march, aim)
@@ -203,7 +234,7 @@ def _components(
     return mixture, np.array(speeds)
 
 
-def _solution(problem: Problem, tol: float, way: _OneRun) -> Solution:
+def _solution_in_products(problem: Problem, tol: float, way: _OneRun) -> Solution:
     way, outcome = way.concluded(tol)
     kept, m = way.kept, way.pair
     if not kept:

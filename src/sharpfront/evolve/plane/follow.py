@@ -95,14 +95,14 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
     x, y = (known.points[:, axis] for axis in square.axes)
     slopes = known.derivatives[1, 0, 0], known.derivatives[0, 1, 0]
     u_x, u_y = (slopes[axis] for axis in square.axes)
-    first = _rates(square.maps[0], x, y, areas, (u_t, u_x, u_y))
+    first = _axis_rates(square.maps[0], x, y, areas, (u_t, u_x, u_y))
     jet = _with(square.maps[0], first, 0.0).jet(x, y, np.zeros(len(x)))
     # On a line of constant xi: what is left for the second axis to follow.
     along = (u_t - jet.t / jet.x * u_x, u_y - jet.y / jet.x * u_x, None)
-    return first, _rates(square.maps[1], y, x, areas, along)
+    return first, _axis_rates(square.maps[1], y, x, areas, along)
 
 
-def _rates(
+def _axis_rates(
     where: MovingAxis,
     x: FloatArray,
     y: FloatArray,

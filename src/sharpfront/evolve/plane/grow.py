@@ -8,6 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
+from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import StateFunction, even_layout
@@ -21,6 +22,7 @@ from sharpfront.evolve.plane.place import (
     place,
 )
 from sharpfront.geometry import Box, Domain
+from sharpfront.place.told import told_places
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
 # space at the start and at the end.
@@ -50,7 +52,7 @@ def begun_march(aim: Aim) -> March:
     def state(points: FloatArray) -> FloatArray:
         return np.asarray(aim.system.initial(points)[0, 0])
 
-    points = _check_points(domain)
+    points = np.concatenate([_check_points(domain), _told_points(aim.system)])
     values = state(points)
     goal = INITIAL * aim.counted(points, values, aim.span[0]).size
     if isinstance(domain, Box):
@@ -105,6 +107,14 @@ def _check_points(domain: Domain) -> FloatArray:
     points = low + (high - low) * np.random.default_rng(0).random((_IN_SHAPE, 2))
     edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
     return np.concatenate([points[domain.contains(points)], *edges])
+
+
+def _told_points(system: PlaneSystem) -> FloatArray:
+    """Return where the formula of a start may have a tip or an edge: no other point meets it."""
+    domain, start = system.problem.domain, system.problem.initial
+    graph = None if start is None else start.graph(system.unknowns[0])
+    told = None if graph is None else told_places([graph], domain)
+    return np.zeros((0, 2)) if told is None else told[domain.contains(told)]
 
 
 def bound_of(domain: Domain, march: March) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,29 @@ def look(state: StateFunction, bounds: FloatArray, components: int) -> MovingSqu
     for number in range(ROUNDS):
         view = _view(state, layout, FIRST_CELLS if number == 0 else CELLS)
         axes, slope = _direction(view, layout)
-        layout = _fitted(view, layout, axes, slope, components)
+        layout = _layout_of(view, layout, axes, slope, components)
     return layout
+
+
+def leaving(layout: MovingSquare) -> MovingSquare:
+    """Return a layout with components of the second axis where those of the first one leave.
+
+    A front across the axes ends at a side within its width, and the first coordinate with it. That
+    is narrow along the second axis too, which differences on a grid do not see of a thin one.
+    """
+    first, second = layout.maps
+    c = first.moving
+    if not first.oblique:
+        return layout
+    where = first.pivot + (np.array([[first.low], [first.high]]) - c.means) / c.slopes
+    ends, which = np.nonzero((where > second.low) & (where < second.high))
+    if not len(which):
+        return layout
+    none, weights = np.zeros(len(which)), c.weights[which]
+    deviations = c.deviations[which] / np.abs(c.slopes[which])
+    shares, means = weights / weights.sum(), where[ends, which]
+    moving = Components(shares, means, none, deviations, none, none, none)
+    return replace(layout, maps=(first, replace(second, moving=moving)))
 
 
 class _View(NamedTuple):
@@ -70,7 +92,7 @@ def _view(state: StateFunction, layout: MovingSquare, cells: int) -> _View:
     along = np.diff(_middle(values, 1), axis=0)
     across = np.diff(_middle(values, 0), axis=1)
     mx, my = (_middle(_middle(a, 0), 1) for a in (x, y))
-    tensor = _tensor(_blocks(values), _blocks(x), _blocks(y), layout, cells)
+    tensor = _tensor(_averaged(values), _averaged(x), _averaged(y), layout, cells)
     return _View(x[:, 0], y[0], mx, my, np.abs(along), np.abs(across), tensor)
 
 
@@ -81,7 +103,7 @@ def _middle(a: FloatArray, axis: int) -> FloatArray:
     return np.asarray(0.5 * (a[:, lower] + a[:, upper]))
 
 
-def _blocks(a: FloatArray) -> FloatArray:
+def _averaged(a: FloatArray) -> FloatArray:
     """Return averages over neighbouring nodes."""
     window = np.ones(_BLOCK) / _BLOCK
     for axis in range(2):
@@ -124,7 +146,7 @@ def _direction(view: _View, layout: MovingSquare) -> tuple[Orders, float]:
     return axes, slope if abs(slope) > _UPRIGHT else 0.0
 
 
-def _fitted(
+def _layout_of(
     view: _View, layout: MovingSquare, axes: Orders, slope: float, components: int
 ) -> MovingSquare:
     turned = axes != layout.axes

@@ -38,7 +38,7 @@ LEFT_BEHIND = 0.1
 UNSEEN_ERROR = 1.5
 # The shortest slab beside the span, by how much slabs grow and shrink, and by how much one that
 # Newton's method does not solve.
-SHORTEST_SLAB, SLAB_GROWS, SHRINK, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
+SHORTEST_SLAB, SLAB_GROWS, SLAB_SHRINKS, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
 # A slab's length is kept, and its systems with it, while the best one is within these factors.
 KEPT_SLAB = (0.95, 1.4)
 # Systems of a slab before are used again while Newton's updates fall by this factor, and for slabs
@@ -63,6 +63,7 @@ class Aim:
     scale: float
     agenda: Agenda
     limits: Limits
+    part: float = 1.0  # of the tolerance: what a run goes for where errors grow on the way
 
     @property
     def domain(self) -> Domain:
@@ -82,8 +83,8 @@ class Aim:
 
     @property
     def size(self) -> float:
-        """The largest error that is asked for."""
-        return self.tol * self.scale
+        """The largest error that a run goes for."""
+        return self.part * self.tol * self.scale
 
     def counted(self, points: FloatArray, values: FloatArray, t: float) -> Aim:
         """Return the aim from a moment on, where errors grow later; values are at points (m, 2)."""
@@ -160,12 +161,12 @@ def attempt(march: March, aim: Aim) -> Slab | float:
     square = galerkin.square
     last = legendre()[-1] @ stages.states
     in_time = square.largest(last)
-    factor = _factor(in_time, aim)
+    factor = _slab_factor(in_time, aim)
     if in_time > TAKEN * aim.size:
         return dt * min(factor, 0.9)
     march, error = _estimated(galerkin, march, stages.states, last, aim)
     if error.unseen > TAKEN * aim.size:
-        return dt * min(_factor(error.unseen, aim), 0.9)
+        return dt * min(_slab_factor(error.unseen, aim), 0.9)
     after = replace(
         march,
         t=aim.agenda.settled(march.t + dt, aim.span[1]),
@@ -232,10 +233,10 @@ def _stages(galerkin: Galerkin, march: March, dt: float, close: float) -> tuple[
     return stages, replace(march, factors=factors, errors=None, rate=stages.rate)
 
 
-def _factor(in_time: float, aim: Aim) -> float:
+def _slab_factor(in_time: float, aim: Aim) -> float:
     """Return by how much the next slab should be longer."""
     best = (IN_TIME * aim.size / max(in_time, np.finfo(float).tiny)) ** (1.0 / (STAGES + 1))
-    return float(np.clip(0.9 * best, SHRINK, SLAB_GROWS))
+    return float(np.clip(0.9 * best, SLAB_SHRINKS, SLAB_GROWS))
 
 
 def _estimated(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
 from sharpfront.evolve.plane.defect import richer, tails
-from sharpfront.evolve.plane.look import FIRST_CELLS, StateFunction, even_layout, look
+from sharpfront.evolve.plane.look import FIRST_CELLS, StateFunction, even_layout, leaving, look
 from sharpfront.maps import MovingSquare
 
 # Functions along each axis when layouts are compared, and the trials of one polish, in so many
@@ -89,10 +89,12 @@ def place(
     options = [even]
     for count in range(1, 1 if smooth else components + 1):
         seen = look(state, bounds, count)
-        check = _check(state, [*options, seen])
-        sizes = [check.size(o, trial, fitted(state, o, trial)) for o in (*options, seen)]
+        tried = [*options, seen, leaving(seen)]
+        check = _check(state, tried)
+        *sizes, one, other = (check.size(o, trial, fitted(state, o, trial)) for o in tried)
+        seen = tried[-1] if other < one else seen
         # A polish gains a digit or so beyond those of fewer components.
-        if sizes[-1] < _HOPEFUL * min(sizes[:-1]):
+        if min(one, other) < _HOPEFUL * min(sizes):
             options.append(_polished(state, seen, _check(state, [even, seen])))
     check = _check(state, options)
     misses = [np.max(check.misses(o, trial, fitted(state, o, trial))) for o in options]

@@ -69,7 +69,7 @@ def solve_slab(
     states, before, rate = np.vstack([start, guess]), np.inf, 0.0
     for number in range(1, UPDATES + 1):
         try:
-            left = _left(galerkin, states, factors)
+            left = _left_by_stages(galerkin, states, factors)
         except EquationError:
             return Stages(states, number, np.inf, False)
         update = factors.correction(left)
@@ -85,7 +85,7 @@ def solve_slab(
     return Stages(states, number, rate, False)
 
 
-def _left(galerkin: Galerkin, states: FloatArray, factors: SlabFactors) -> FloatArray:
+def _left_by_stages(galerkin: Galerkin, states: FloatArray, factors: SlabFactors) -> FloatArray:
     """Return what the stages leave of the tested equations, (q, n)."""
     rates = stage_rates(states[0], states[1:], factors.dt)
     every = zip(states[1:], rates, stage_nodes() * factors.dt, strict=True)
