@@ -42,10 +42,10 @@ class Budget:
         return default if self.components is None else self.components
 
 
-def tolerance(value: Any, name: str = "tol") -> float:
+def tolerance(value: Any) -> float:
     """Return a tolerance, which lies between 0 and 1."""
-    expected, attempt = "a number between 0 and 1, without the ends", f"{name}=1e-6"
-    return finite(value, name, expected, attempt, within=lambda number: 0 < number < 1)
+    expected = "a number between 0 and 1, without the ends"
+    return finite(value, "tol", expected, "tol=1e-6", within=lambda number: 0 < number < 1)
 
 
 # Nothing is asked for: every solver takes its own defaults.

@@ -3,21 +3,13 @@
 import json
 
 import pytest
+from tests.problem_file.layer_file import LAYER
 from typer.testing import CliRunner
 
 import sharpfront as sf
 from sharpfront.cli import app
 
-FILE = """\
-equation = "-nu*u_xx + u_x = where(x < 0.3, 0, 1)"
-[domain]
-interval = [0, 1]
-[parameters]
-nu = 1e-4
-[conditions]
-left = "u = 0"
-right = "u = 1"
-"""
+FILE = LAYER.replace("u_x = 0", "u_x = where(x < 0.3, 0, 1)")
 
 
 @pytest.fixture

@@ -56,9 +56,9 @@ SMALLER = """
 from sharpfront.cli import main
 from sharpfront.paper import cases
 
-cases.COLLOCATION //= 3
+cases.COLLOCATION //= 6
 for case in cases.CASES:
-    object.__setattr__(case, "kernels", case.kernels // 3)
+    object.__setattr__(case, "kernels", case.kernels // 6)
 main()
 """
 

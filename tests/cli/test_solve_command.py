@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.lazy import Lazy
+from tests.problem_file import layer_file
 from typer.testing import CliRunner
 
 import sharpfront as sf
@@ -18,17 +19,9 @@ from sharpfront.cli.terminal import as_json
 drawing = Lazy("matplotlib.figure")
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
-LAYER = """\
+LAYER = f"""\
 title = "A layer"
-equation = "-nu*u_xx + u_x = 0"
-[domain]
-interval = [0, 1]
-[parameters]
-nu = 1e-4
-[conditions]
-left = "u = 0"
-right = "u = 1"
-[exact]
+{layer_file.LAYER}[exact]
 u = "exp((x - 1)/nu)*expm1(-x/nu)/expm1(-1/nu)"
 """
 # A jump in the conditions at two points of a curved boundary.
@@ -294,9 +287,10 @@ def on_a_terminal(arguments, folder):
 
 
 def test_a_terminal_shows_progress_and_colours(folder):
-    # Hundreds of steps: what ends between two frames of the display is not seen.
+    # Many steps: what ends between two frames of the display is not seen.
     Path("forced.toml").write_text(
-        'equation = "u_t = 0.01*u_xx + x*sin(100*t)"\ntime = [0, 2]\n[domain]\ninterval = [0, 1]\n'
+        'equation = "u_t = 0.01*u_xx + x*sin(100*t)"\ntime = [0, 0.5]\n'
+        "[domain]\ninterval = [0, 1]\n"
         '[conditions]\nboundary = "u = 0"\n[initial]\nu = "0"\n[solve]\ntol = 1e-6\n'
     )
     code, seen = on_a_terminal(["solve", "forced.toml"], folder)

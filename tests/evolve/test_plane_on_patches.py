@@ -12,6 +12,7 @@ import sharpfront as sf
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
 from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing
+from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.tending import carried_over
@@ -183,7 +184,8 @@ def _run(problem, tol, functions):
     watched = problem.domain.sample(64)
     meshing = Meshing(tiling, (none, none), Limits(functions, functions + 6, 4), 10_000, watched)
     agenda = agenda_of(plane_formulas(problem), problem.time)
-    return PatchRun(plane_system(problem), meshing, tol, agenda)
+    system = plane_system(problem)
+    return PatchRun(system, meshing, tol, agenda, JumpingValues(system))
 
 
 def test_a_short_step_is_taken_right_after_patches_were_made_anew():

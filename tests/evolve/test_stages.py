@@ -1,11 +1,15 @@
-"""Stages by Newton's method: what it leaves is told, and first steps go along with fronts."""
+"""Stages by Newton's method: what it leaves is told, where tries begin, how first steps are cut."""
+
+from dataclasses import replace
 
 import numpy as np
 from tests.evolve.line_runs import shock
 
 import sharpfront as sf
-from sharpfront.evolve import march
-from sharpfront.evolve.stages import solved_stages
+from sharpfront.catalog import listing
+from sharpfront.evolve import march, meshing
+from sharpfront.evolve.meshing import refined
+from sharpfront.evolve.stages import guessed, solved_stages
 
 
 def test_what_newton_leaves_is_told(monkeypatch):
@@ -24,7 +28,7 @@ def test_what_newton_leaves_is_told(monkeypatch):
         return found
 
     monkeypatch.setattr(march, "solved_stages", solved_on)
-    for nu in (1e-3, 1e-4, 1e-5):
+    for nu in (1e-2, 3e-3, 1e-3, 1e-4, 1e-5):
         assert sf.solve(shock(nu, end=1.0), tol=1e-6).converged
     assert len(shares) > 20
     assert np.mean(np.array(shares) < 1.0) > 0.9 and max(shares) < 4.0
@@ -34,3 +38,64 @@ def test_a_first_step_is_as_long_as_a_front_lasts_not_as_it_takes_to_pass():
     first = sf.solve(shock(1e-4), tol=1e-4).history[0]
     # It passes a place in a thousandth of the span.
     assert first.dt > 0.01 * 0.5
+
+
+def ignition():
+    """A reaction beside a held end: rates jump at the start, and a layer grows there."""
+    return sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx - (2 - u) * np.exp(20 - 20 / u) / 4,
+        left=lambda u, x, t: u.dx,
+        right=lambda u, x, t: u - 1,
+        initial=1.0,
+        time=(0, 0.28),
+    )
+
+
+def test_first_steps_are_cut_as_layers_let_them(monkeypatch):
+    tried = march._tried
+    starts = []
+
+    def counted(run, state, dt):
+        starts.append(state.before is None)
+        return tried(run, state, dt)
+
+    monkeypatch.setattr(march, "_tried", counted)
+    assert sf.solve(ignition(), tol=1e-4).converged
+    # By the order of the method, ten.
+    assert 1 < sum(starts) <= 4
+
+
+def test_a_try_of_a_step_begins_with_the_one_before(monkeypatch):
+    def iterations():
+        return sum(step.iterations for step in sf.solve(ignition(), tol=1e-6).history)
+
+    both = [iterations()]
+    monkeypatch.setattr(
+        march, "guessed", lambda state, *more: guessed(replace(state, ahead=None), *more)
+    )
+    both.append(iterations())
+    assert both[0] < 0.95 * both[1]
+
+
+def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 1e-5 * u.dxx + u**3 - u,
+        boundary=lambda u, x, t: u.dx,
+        initial=lambda x: 0.01 * np.cos(10 * np.pi * x),
+        time=(0, 8),
+    )
+    meshes = []
+    monkeypatch.setattr(march, "refined", lambda *a: meshes.append(0) or refined(*a))
+    assert sf.solve(problem, tol=1e-5).converged
+    foreseen = len(meshes)
+    monkeypatch.setattr(meshing, "MOST_FORESEEN", 1.0)
+    assert sf.solve(problem, tol=1e-5).converged
+    assert foreseen < 0.7 * (len(meshes) - foreseen)
+
+
+def test_how_an_interpolant_settles_is_no_layer():
+    """Short first steps followed that: a pulse took 18 steps, with forty times the estimate."""
+    solution = sf.solve(listing()["wave-pulse"].problem(0.01), tol=1e-6)
+    assert solution.history[0].dt > 0.01 and solution.error_estimate < 1e-7

@@ -176,7 +176,7 @@ def test_on_workers_of_dask_a_killed_one_loses_no_row(tmp_path):
     nus = [0.1, 0.15, 0.25, 0.3, 0.35]
     quiet = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
     with (
-        distributed.LocalCluster(n_workers=2, silence_logs=50, **quiet) as cluster,
+        distributed.LocalCluster(n_workers=1, silence_logs=50, **quiet) as cluster,
         distributed.Client(cluster) as client,
     ):
         folder, rows = str(tmp_path), tmp_path / "rows"

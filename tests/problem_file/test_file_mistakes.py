@@ -1,23 +1,11 @@
 """Every mistake in a problem file is reported with its line, its text and what to write instead."""
 
 import pytest
+from tests.problem_file.layer_file import LAYER
 
 from sharpfront.problem_file import StatementError, read, read_text
 
-GOOD = """\
-equation = "-nu*u_xx + u_x = 0"
-[domain]
-interval = [0, 1]
-[parameters]
-nu = 1e-4
-[conditions]
-left = "u = 0"
-right = "u = 1"
-[exact]
-u = "x"
-[solve]
-tol = 1e-6
-"""
+GOOD = f'{LAYER}[exact]\nu = "x"\n[solve]\ntol = 1e-6\n'
 
 # What to replace in the good file, by what; the line, the text and the words of the mistake.
 ONE_BY_ONE = {

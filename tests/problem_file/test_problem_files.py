@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.problem_file.layer_file import LAYER
 
 import sharpfront as sf
 from sharpfront.equation.expression import Expression
@@ -13,16 +14,6 @@ from sharpfront.problem_file import StatementError, read, read_text
 from sharpfront.problem_file.statement import steps_to
 
 ROOT = Path(__file__).resolve().parents[2]
-LAYER = """
-equation = "-nu*u_xx + u_x = 0"
-[domain]
-interval = [0, 1]
-[parameters]
-nu = 1e-4
-[conditions]
-left = "u = 0"
-right = "u = 1"
-"""
 
 
 def in_plane(domain, rest="", folder="."):

@@ -11,6 +11,7 @@ import sharpfront as sf
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.equation_rows import EquationRows, sources_of
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sources import resolved_sources
@@ -139,3 +140,22 @@ def test_rows_of_too_many_patches_are_not_kept_from_the_first_on(monkeypatch, co
     some = [patch_at((0.0, 0.0), (h, 1.0), (6, 6)) for h in (0.1, 0.2, 0.3, 0.4)]
     first = rows.reduced(some, count)[0]
     assert (rows.reduced(some, count)[0].triangle is first.triangle) == kept
+
+
+def test_a_box_that_is_cut_may_crowd_its_points_at_a_side():
+    domain = sf.Box((0, 1), (0, 1)) - sf.Disk((1, 0.5), 0.3)
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: (1 + x) * u.dxx + u.dyy - x * np.exp(x) * np.cos(y),
+        boundary=lambda u, x, y: u - np.exp(x) * np.cos(y),
+    )
+    (region,) = {block.region for block in tiling_of(domain).blocks}
+    patch = Patch((AxisMap(0.5, 1, -2.0), AxisMap(0, 0.5)), (14, 12), None, region)
+    assert patch.cut is not None
+    rows = EquationRows(Measure(problem, 7))
+    (found,) = rows.reduced([patch], 1)
+    x, y = patch.inner_points().T
+    weights = patch.frame.fitted_block(np.exp(x) * np.cos(y)).ravel()
+    triangle = np.asarray(found.triangle)
+    left = triangle @ weights - np.asarray(found.rhs)[:, 0]
+    assert np.abs(left).max() < 1e-5 * np.abs(triangle * weights).max()

@@ -242,7 +242,10 @@ class PatchworkBasis:
         return out
 
     def sums(self, weights: FloatArray, points: FloatArray) -> FloatArray:
-        """Return several weighted sums (R, size) at points of the plane, (R, m)."""
+        """Return several weighted sums of patches' functions at points of the plane, (R, m).
+
+        Those of all patches are left out, whose weights come last in each, (R, size).
+        """
         out = np.empty((len(weights), len(points)))
         groups = self._groups(points)
         at, _ = self._along_axes(groups, points, [])

@@ -43,8 +43,8 @@ def begun(
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
     nodes = _short_enough(run, nodes, start, scale, soon)
     for _ in range(FIRST_MESHES):
-        frame = run.mesher.frame(nodes)
-        values = consistent(run.discrete, frame, run.mesher.interpolant(nodes, of), soon)
+        frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
+        values = consistent(run.discrete, frame, plain, soon)
         scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
         rough = measured(run, frame, values, scale, soon, quiet=False)[1]
         new = run.mesher.mesh(nodes, rough, run.in_space, most=int(SWELL * len(nodes)))
@@ -59,10 +59,12 @@ def begun(
         nodes = seeing(run, nodes, t, run.span[1] - t)
     except StuckError as stuck:
         words = words or str(stuck)
-    values = run.mesher.interpolant(nodes, of)
-    values = consistent(run.discrete, run.mesher.frame(nodes), values, soon)
-    state = replace(_from_values(run, nodes, values, soon, scale), t=t)
-    return replace(state, unresolved=words, weak=run.mesher.interpolant(nodes, weak))
+    if nodes is not frame.nodes:
+        frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
+        values = consistent(run.discrete, frame, plain, soon)
+    state = replace(_from_values(run, frame, values, soon, scale), t=t)
+    weakly = plain.copy() if weak == of else run.mesher.interpolant(nodes, weak)
+    return replace(state, unresolved=words, weak=weakly)
 
 
 def _short_enough(
@@ -72,6 +74,8 @@ def _short_enough(
 
     What they let through from their neighbours is far larger than what is there, and looks rough.
     """
+    if not (run.discrete.reacts or run.system.gaps):
+        return nodes
     values = run.mesher.interpolant(nodes, start.values)
     longest = in_units(run, run.mesher.frame(nodes), values, scale, t)[1]
     if longest is None:
@@ -83,11 +87,8 @@ def _short_enough(
     return run.mesher.pinned(np.interp(np.linspace(0.0, upto[-1], count + 1), upto, at))
 
 
-def _from_values(
-    run: Run, nodes: FloatArray, values: FloatArray, t: float, scale: FloatArray
-) -> State:
+def _from_values(run: Run, frame: Frame, values: FloatArray, t: float, scale: FloatArray) -> State:
     """Return a run that begins with coefficients."""
-    frame = run.mesher.frame(nodes)
     rates = first_rates(run.discrete, frame, values, t)
     dt = first_step(run, frame, values, rates, scale)
     dt = min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))

@@ -25,7 +25,7 @@ Kept = tuple[Slab, FloatArray]
 def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
     """Return the state of a run as words and arrays."""
     return packed_way(way, system.problem, way.pair.t) | {
-        "state": _packed(way.pair),
+        "state": _state_packed(way.pair),
         "rates": {
             name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
             for i, name in enumerate(system.names)
@@ -39,10 +39,12 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None
-    return unpacked_way(solution, stop, _unpacked(saved["state"], system), _kept(solution, system))
+    return unpacked_way(
+        solution, stop, _state_unpacked(saved["state"], system), _kept(solution, system)
+    )
 
 
-def _packed(state: State) -> dict[str, Any]:
+def _state_packed(state: State) -> dict[str, Any]:
     return {
         "t": state.t,
         "points": state.frame.tables.points,
@@ -60,7 +62,7 @@ def _packed(state: State) -> dict[str, Any]:
     }
 
 
-def _unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
+def _state_unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
     tables = reference(system.continuity, int(words["points"]))
     nodes, velocities = np.asarray(words["nodes"]), np.asarray(words["velocities"])
     before = words["before"]

@@ -183,15 +183,23 @@ class Fields:
         return out
 
     def bands(self, i: int) -> tuple[FloatArray, FloatArray]:
-        """Return d residual / d rates and / d levels at a moment, as flat bands."""
-        lay, which = self.moments.layout, slice(i, i + 1)
+        """Return d residual / d rates and / d levels at a moment, as flat bands.
+
+        Those of conditions are zero: `set_ends` puts them in.
+        """
+        lay = self.moments.layout
         bands = np.zeros((2, lay.high * lay.size))
         blocks = lay.blocks(bands)
-        self.fill(blocks[:, :, None], which)
+        self.fill(blocks[:, :, None], slice(i, i + 1))
         lay.settle(blocks, bands)
-        for end, own in zip(self.moments.ends, self.end_tangents(which), strict=True):
-            bands[:, lay.of_end(end.side, len(end.own))] = own.reshape(2, -1)
         return bands[0], bands[1]
+
+    def set_ends(self, mass: FloatArray, stiff: FloatArray, i: int, large: float = 1.0) -> None:
+        """Put conditions at a moment into flat bands, so many times as large as they are."""
+        ends = self.moments.ends
+        for end, own in zip(ends, self.end_tangents(slice(i, i + 1)), strict=True):
+            at = self.moments.layout.of_end(end.side, len(end.own))
+            mass[at], stiff[at] = large * own.reshape(2, -1)
 
     def fill(self, blocks: FloatArray, which: slice) -> None:
         """Write d residual / d rates and / d levels at some moments, (2, q, S, N, K, size, K).

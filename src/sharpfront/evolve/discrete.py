@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +92,13 @@ class Discrete:
             not k and not time and not _vanishes(every[n])
             for n, (_, _, k, time) in zip(own, self.own_terms, strict=True)
         )
+
+    def on(self, tables: Reference) -> Discrete:
+        """Return the same for elements of another degree."""
+        other = copy(self)
+        other.tables = tables
+        other.held = [other._held(side, rows) for side, rows in enumerate(self.sides)]
+        return other
 
     def _held(self, side: int, rows: Rows) -> FloatArray | None:
         """Return the rows of an end that hold values only, (1, rows, size * K)."""

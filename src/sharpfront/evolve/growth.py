@@ -45,66 +45,77 @@ def units(
     plain[:] = scale
     if not discrete.reacts:
         return plain, None
+    # In the middle and at the Gauss points, (1 + q, K, N).
     own = frame.local(values)
-    local = np.tensordot(frame.tables.middle, own, 1).T
+    found = frame.tables.seen @ own.reshape(len(own), -1)
+    found = found.reshape(-1, *own.shape[1:])
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
-    each, diffusion = _rates(discrete, x, local, moments)
+    each, diffusion = _growth_and_diffusion(discrete, x, found[0], moments)
     rate = each.max(axis=0)
     # As long as each moment stands for.
     ends = np.concatenate([times[:1], 0.5 * (moments[1:] + moments[:-1]), times[1:]])
     exponent = np.diff(ends) @ each
     if not np.any(exponent > 0.1):
         return plain, None
-    size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
-    grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
+    size = np.abs(found[1:]).max(axis=0) / scale[:, None]
+    grown = np.exp(-np.minimum(exponent, LARGE))
     with np.errstate(divide="ignore"):
-        size = _spread(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
+        size = _largest_on_the_way(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
+    np.multiply(scale, np.minimum(1.0, size + grown).T, out=plain)
+    if not np.any(exponent > MUCH):
+        return plain, None
     longest = np.full(len(x), np.inf)
     # Where the solution is about as large all over no neighbour lets in anything larger.
-    grows = (exponent > MUCH) & np.any(size < AHEAD_OF_FRONT * size.max(axis=0), axis=1)
+    ahead = size < AHEAD_OF_FRONT * size.max(axis=1, keepdims=True)
+    grows = (exponent > MUCH) & ahead.any(axis=0)
     longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
-    longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
-    return np.asarray(scale * np.minimum(1.0, size + grown)), longest
+    return plain, np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
 
 
-def _spread(logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Frame) -> FloatArray:
-    """Return the largest of exp(logs) anywhere, less by what errors grow on the way, (N, K).
+def _largest_on_the_way(
+    logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Frame
+) -> FloatArray:
+    """Return the largest of exp(logs) anywhere, less by what errors grow on the way, (K, N).
 
     For every m the line m s + R (1 - m)^2 touches s - s^2 / 4R from above.
     """
-    steep = np.minimum(np.nan_to_num(slope, nan=0.0, posinf=1e300), 1e290)
-    way = np.minimum(steep * frame.lengths[0], 2.0 * LARGE)
-    m = np.array(TANGENTS)[:, None]
-    at = (m * (np.cumsum(way) - 0.5 * way))[:, :, None]
-    ahead = np.maximum.accumulate(logs + at, axis=1) - at
-    back = np.maximum.accumulate((logs - at)[:, ::-1], axis=1)[:, ::-1] + at
-    found = np.maximum(ahead, back) - (exponent * (1.0 - m) ** 2)[:, :, None]
+    way = np.minimum(slope * frame.lengths[0], 2.0 * LARGE)
+    m = np.array(TANGENTS)[:, None, None]
+    at = m * (np.cumsum(way) - 0.5 * way)
+    ahead = np.maximum.accumulate(logs + at, axis=2) - at
+    back = np.maximum.accumulate((logs - at)[..., ::-1], axis=2)[..., ::-1] + at
+    found = np.maximum(ahead, back) - exponent * (1.0 - m) ** 2
     return np.asarray(np.exp(np.clip(found.max(axis=0), -LARGE, LARGE)))
 
 
-def _rates(
+def _growth_and_diffusion(
     discrete: Discrete, x: FloatArray, values: FloatArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return f' at moments and positions, (M, N), and D, (N,): the largest and the smallest.
+
+    Unknowns there are (K, N).
 
     The smaller f' of those about the state and about zero counts, so that only an unstable state of
     rest is told.
     """
     k, shape = discrete.unknowns, (len(t), 2, len(x))
-    levels = np.zeros((k, discrete.levels + 1, *shape))
-    rates = np.zeros((k, discrete.mixed + 1, *shape))
-    levels[:, 0, :, 0] = values.T[:, None]
-    here = discrete.coordinates(
-        np.broadcast_to(x, shape).ravel(), np.repeat(t, 2 * len(x)).astype(float)
-    )
-    leaves = discrete.leaves(here, levels, rates)
+    levels = np.zeros((k, *shape))
+    levels[:, :, 0] = values[:, None]
+    count = levels[0].size
+    leaves = discrete.coordinates(np.tile(x, count // len(x)), np.repeat(t, 2 * len(x)))
+    # Derivatives are zero, all of them one array.
+    leaves |= dict.fromkeys(discrete.own_tangents.leaves - leaves.keys(), np.zeros(count))
+    for name, own in zip(discrete.names, levels, strict=True):
+        leaves["derivative", name, (0, 0)] = own.ravel()
     # Factors of the unknown itself, of its second derivative and of its rate.
-    own = np.zeros((3, k, len(t) * 2 * len(x)))
-    found = discrete.own_tangents.run(leaves, own.shape[2])
+    factors = np.zeros((3, k, count))
+    found = discrete.own_tangents.run(leaves, count)
     for value, (i, _, space, time) in zip(found, discrete.own_terms, strict=True):
-        own[2 if time else space // 2, i] += value
-    over = np.where(own[2] == 0, np.inf, own[2])
-    reaction = np.nan_to_num(-own[0] / over, posinf=0.0, neginf=0.0).max(axis=0).reshape(shape)
-    diffusion = np.nan_to_num(-own[1] / over, posinf=0.0, neginf=0.0).min(axis=0).reshape(shape)
+        factors[2 if time else space // 2, i] += value
+    held = factors[2] == 0.0
+    factors[2, held] = 1.0
+    over = -factors[:2] / factors[2]
+    over[~np.isfinite(over) | held] = 0.0
+    reaction, diffusion = over[0].max(axis=0).reshape(shape), over[1].min(axis=0).reshape(shape)
     grows = np.maximum(reaction.min(axis=1), 0.0)
     return grows, np.maximum(diffusion.min(axis=(0, 1)), 1e-300)

@@ -52,6 +52,7 @@ class Course:
     """What holds for all runs of a problem."""
 
     system: TimeSystem  # equations and conditions
+    smooth: TimeSystem  # the same as the strict run has them
     tol: float  # as it was asked for
     # At most.
     kernels: int
@@ -67,14 +68,10 @@ class Course:
         """What the weaker run and the strict one are made of, which has one more Gauss point."""
         order = self.system.continuity
         fewest = max(Settings().points, order + 2)
-        low, high = (
-            Discrete(
-                _smooth(self.system, self.tol, strict=more > 0),
-                reference(order, fewest + more),
-            )
-            for more in (0, 1)
-        )
-        return low, high
+        low, high = (reference(order, fewest + more) for more in (0, 1))
+        weakly = _smooth(self.system, self.tol, strict=False)
+        strict = Discrete(self.smooth, high)
+        return strict.on(low) if weakly is self.smooth else Discrete(weakly, low), strict
 
     def run(self, share: float) -> Run:
         """Return a run for a share of the tolerance."""
@@ -105,6 +102,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
     return Course(
         system,
+        smooth,
         tol,
         budget.kernels(MAX_KERNELS, FEWEST_KERNELS),
         budget.parts(MOST_COMPONENTS),
@@ -150,14 +148,17 @@ def evolve_line(
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         course = course_of(system, tol, budget)
-        first = resumed(system, problem.time[1], resume) if resume else _begun(course, 1.0, 1)
+        first = resumed(system, problem.time[1], resume) if resume else _line_begun(course, 1.0, 1)
         best = strict_enough(
-            first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
+            first,
+            partial(_line_begun, course),
+            lambda way: _line_marched(course, way, on_step),
+            tol,
         )
-        return _solution(problem, course, best)
+        return _line_solution(problem, course, best)
 
 
-def _begun(course: Course, share: float, number: int) -> Way:
+def _line_begun(course: Course, share: float, number: int) -> Way:
     """Return a run before its first step; the weaker one begins with a rounder state."""
     run = course.run(share)
     start, words = first_state(course.system, course.tol * share)
@@ -165,21 +166,21 @@ def _begun(course: Course, share: float, number: int) -> Way:
     return Way(state, state, notes=tuple(words), share=share, number=number)
 
 
-def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+def _line_marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
-    return marched(course, way, _further(course, way), on_step, lambda way: way.pair.t)
+    return marched(course, way, _line_further(course, way), on_step, lambda way: way.pair.t)
 
 
-def _further(course: Course, way: Way) -> Iterator[Way]:
+def _line_further(course: Course, way: Way) -> Iterator[Way]:
     """Yield the way after each step of the strict run."""
     began = clock.perf_counter()
     for taken in steps(course.run(way.share), way.pair):
-        way = _with_step(course, way, taken, clock.perf_counter() - began)
+        way = _line_with_step(course, way, taken, clock.perf_counter() - began)
         yield way
         began = clock.perf_counter()
 
 
-def _with_step(course: Course, way: Way, taken: Taken, seconds: float) -> Way:
+def _line_with_step(course: Course, way: Way, taken: Taken, seconds: float) -> Way:
     """Return the way after one more step, which took so long."""
     slab = taken.slab
     stated = len(course.system.problem.unknowns)
@@ -212,9 +213,9 @@ def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | 
     return fronts_of(slab.at(slab.stop), values[-1], rates, components)
 
 
-def _solution(problem: Problem, course: Course, way: Way) -> Solution:
+def _line_solution(problem: Problem, course: Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
-    kept = way.kept or (_standstill(way.pair),)
+    kept = way.kept or (_line_at_rest(way.pair),)
     basis = SlabBasis(tuple(slab for slab, _ in kept))
     bases = {name: basis.of_unknown(i) for i, name in enumerate(problem.unknowns)}
     weights = {
@@ -228,7 +229,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 
 
-def _standstill(state: State) -> Kept:
+def _line_at_rest(state: State) -> Kept:
     """Return the initial state as a slab, for a run that took no step."""
     stop = state.t + max(state.dt, float(np.spacing(state.t)))
     frame = replace(state.frame, velocities=np.zeros_like(state.frame.nodes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,16 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import begun, first_step
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.marched import STRICTER
-from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
+from sharpfront.evolve.meshing import (
+    allowed,
+    known,
+    measured,
+    nodal,
+    placed,
+    refined,
+    seeing,
+    tended,
+)
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, end_rates
@@ -23,10 +33,14 @@ from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
 from sharpfront.evolve.weaker import difference, followed, inside
+from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
-SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
+LEAST_FACTOR, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
+# A step that left too much is followed by one that is shorter by this at least, and by no more than
+# if what it left fell like this power of its length.
+SHORTER, LEAST_ORDER = 0.8, 0.5
 # What a step left, to the power 1 / (s + 1), counts no less: below it grows as much as any.
 LITTLE_LEFT = 0.192
 # Steps that do not grow after such a cut.
@@ -50,7 +64,7 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
         words: list[str] = []
         if run.agenda.is_stop(state.t):
             state, words = _restarted(run, state)
-        taken = _step(run, state)
+        taken = _one_step(run, state)
         state = taken.after
         yield replace(taken, words=tuple(words)) if words else taken
 
@@ -71,9 +85,9 @@ def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
     return begun(run, start, weakly, state.t, soon, state.scale), words
 
 
-def _step(run: Run, state: State) -> Taken:
+def _one_step(run: Run, state: State) -> Taken:
     """Take one step: shorter ones and other meshes are tried until one may stand."""
-    iterations, meshes = 0, 0
+    iterations, meshes, refused = 0, 0, None
     while True:
         dt = run.agenda.fitted(state.t, state.dt, run.span[1])
         if state.t + dt <= state.t or dt < SHORTEST_STEP * (run.span[1] - run.span[0]):
@@ -81,12 +95,18 @@ def _step(run: Run, state: State) -> Taken:
         nodes = seeing(run, state.frame.nodes, state.t, dt)
         if len(nodes) != len(state.frame.nodes):
             state = placed(run, state, allowed(run, nodes))
+        state = known(run, state)
         tried = _tried(run, state, dt)
         iterations += tried.solved.iterations
         if isinstance(tried, _Refused):
-            state = replace(state, dt=tried.dt, careful=tried.careful)
+            careful = state.careful if tried.late < np.inf else CAREFUL
+            state = replace(state, dt=_shorter(run, state, tried, refused), careful=careful)
+            if tried.late < np.inf:
+                state = replace(state, ahead=tried.ahead)
+            refused = tried
             continue
-        end, rough = tried.after, tried.rough
+        end, rough = tried.after, tried.after.rough
+        assert rough is not None
         worst = float(run.mesher.left_out(end.frame.nodes, rough).max())
         if worst > run.in_space and meshes < MESHES:
             # Elements that stretch during a step are made shorter before it.
@@ -94,9 +114,9 @@ def _step(run: Run, state: State) -> Taken:
             if longer.max() > LONGER:
                 state = replace(state, dt=dt * (0.5 * LONGER - 1.0) / float(longer.max() - 1.0))
                 continue
-            meshes += 1
-            rough *= longer ** (run.mesher.tables.degree + 1)
-            state = refined(run, state, rough, dt)
+            meshes, refused = meshes + 1, None
+            rough = rough * longer ** (run.mesher.tables.degree + 1)
+            state = replace(refined(run, state, rough, dt), ahead=tried.step.kept)
             continue
         if worst > run.in_space:
             raise StuckError("no mesh resolves the step", OutcomeKind.KERNEL_LIMIT)
@@ -105,7 +125,7 @@ def _step(run: Run, state: State) -> Taken:
             state = replace(state, dt=CUT * tried.step.dt, careful=CAREFUL)
             continue
         weak, error = found
-        after = tended(run, replace(end, weak=weak), rough, worst)
+        after = tended(run, state, replace(end, weak=weak))
         slab = Slab(state.t, end.t, tried.step.frame, run.stages)
         return Taken(slab, tried.step.values, after, error, iterations)
 
@@ -141,30 +161,25 @@ def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
         dt = (1.0 - run.settings.shrink) / worst
     frame = state.frame.moving(v)
     step = Step(run.discrete, frame, state.t, dt, guessed(state, frame, dt, run.stages))
-    unit = state.unit
-    if unit is None:
-        unit = measured(run, state.frame, state.values, state.scale, state.t)[0]
-    unit = nodal(run, unit)
+    assert state.unit is not None
+    unit = nodal(run, state.unit)
     solved = solved_stages(step, state.scale, unit, run.newton)
     if solved.factors is None:
-        return _Refused(CUT * dt, CAREFUL, solved)
+        return _Refused(dt, np.inf, solved, None)
     late = lateness(run, step, state, solved, unit)
     if late > 1.0:
-        # What this very step left is all that counts: it is not foreseen once more.
-        factor = min(max(SAFE * late ** (-1.0 / (run.stages + 1)), SHRINK), 0.8)
-        return _Refused(dt * factor, state.careful, solved)
-    after, rough = _after(run, state, step, late)
-    return _Stands(step, unit, after, rough, solved)
+        return _Refused(dt, late, solved, step.kept)
+    return _Stands(step, unit, _after(run, state, step, late), solved)
 
 
-def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, FloatArray]:
-    """Return the run after a step that may stand in time, and how rough it is."""
-    values, dt, factor = step.values, step.dt, _factor(run, state, step.dt, late)
+def _after(run: Run, state: State, step: Step, late: float) -> State:
+    """Return the run after a step that may stand in time."""
+    values, dt, factor = step.values, step.dt, _next_factor(run, state, step.dt, late)
     largest = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
     scale = np.maximum(state.scale, largest)
     stop, frame = run.agenda.settled(state.t + dt, run.span[1]), step.frame.at(dt)
     unit, rough = measured(run, frame, values[-1], scale, stop)
-    after = State(
+    return State(
         stop,
         frame,
         values[-1],
@@ -175,11 +190,11 @@ def _after(run: Run, state: State, step: Step, late: float) -> tuple[State, Floa
         max(0, state.careful - 1),
         late,
         unit=unit,
+        rough=rough,
     )
-    return after, rough
 
 
-def _factor(run: Run, state: State, dt: float, late: float) -> float:
+def _next_factor(run: Run, state: State, dt: float, late: float) -> float:
     """Return how many times longer the next step may be than one that left so much in time.
 
     Errors that grow from step to step go on to grow.
@@ -189,15 +204,35 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
     factor = SAFE / now
     if state.before is not None:
         factor *= min(1.0, dt / state.before[1] * last / now)
-    return float(min(max(factor, SHRINK), GROW))
+    return float(min(max(factor, LEAST_FACTOR), GROW))
+
+
+def _shorter(run: Run, state: State, tried: _Refused, before: _Refused | None) -> float:
+    """Return the length to try after a step that may not stand, and perhaps one before it.
+
+    What it left is all that counts: it is not foreseen once more. At a start that falls with the
+    length as layers let it, not as the method would: by how much, two tries tell.
+    """
+    if tried.late == np.inf:
+        return CUT * tried.dt
+    order, least = run.stages + 1.0, LEAST_FACTOR
+    if state.before is None and before is not None and before.late < np.inf:
+        seen = math.log(before.late / tried.late) / math.log(before.dt / tried.dt)
+        order, least = min(max(seen, LEAST_ORDER), order), LEAST_FACTOR**2
+    factor = SAFE * float(tried.late ** (-1.0 / order))
+    return tried.dt * min(max(factor, least), SHORTER)
 
 
 class _Refused(NamedTuple):
-    """A step that may not stand: the length to try next, and steps that do not grow after it."""
+    """A step that may not stand: its length, and what it left in time as a share of what it may.
+
+    That is infinite where Newton's method failed.
+    """
 
     dt: float
-    careful: int
+    late: float
     solved: Solved
+    ahead: tuple[Frame, FloatArray, float] | None  # as in `State`
 
 
 class _Stands(NamedTuple):
@@ -205,7 +240,5 @@ class _Stands(NamedTuple):
 
     step: Step
     unit: FloatArray
-    # The strict run after it, and how rough that is.
-    after: State
-    rough: FloatArray
+    after: State  # the strict run after it
     solved: Solved

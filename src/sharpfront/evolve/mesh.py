@@ -110,6 +110,12 @@ class Mesher:
         rough[(last > FLAT * before) & (last < QUIET * tol * unit.T)] = 0.0
         return np.asarray(rough.max(axis=0))
 
+    def beside_breaks(self, frame: Frame) -> FloatArray:
+        """Tell which elements lie at ends and beside pins, (N,)."""
+        at = np.isin(frame.nodes, self.pins)
+        at[[0, -1]] = not self.ring
+        return np.asarray(at[1:] | at[:-1])
+
     def rough_for(self, lengths: FloatArray, allowed: float) -> FloatArray:
         """Return what would have to be resolved for elements of given lengths."""
         power = self.tables.degree + 1

@@ -20,6 +20,9 @@ from sharpfront.pieces.frame import Frame
 # A mesh is placed anew where an element leaves more than this share of what it may, or where this
 # share of the elements would do; it does not lose more of them at once.
 WORN, FEWER = 0.3, 0.75
+# What elements leave out is foreseen to grow from step to step by no more than this; below a share
+# of what they may leave out nothing is.
+MOST_FORESEEN, LEAST_FORESEEN = 50.0, 1e-3
 # Errors of a rate that was made an unknown count less by this: over an element, of which a wave has
 # about so many, they come and go in the unknown itself.
 COMPANION = 10.0
@@ -91,7 +94,7 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     both = np.concatenate([state.values, state.weak], axis=1)
     found = run.mesher.interpolant(nodes, lambda x: old.evaluate(both, x))
     values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k:])
-    state = replace(state, values=values, weak=weak, unit=None)
+    state = replace(state, values=values, weak=weak, unit=None, rough=None)
     if state.before is None:
         frame = run.mesher.frame(nodes)
         return replace(state, frame=frame, rates=first_rates(run.discrete, frame, values, state.t))
@@ -102,17 +105,50 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
 
 def refined(run: Run, state: State, rough: FloatArray, dt: float) -> State:
     """Return the run on a mesh that suits the beginning and the end of the step."""
-    own = measured(run, state.frame, state.values, state.scale, state.t)[1]
-    both = np.maximum(rough, own)
-    nodes = state.frame.nodes
+    assert state.rough is not None
+    both, nodes = np.maximum(rough, state.rough), state.frame.nodes
     new = run.mesher.mesh(nodes, both, run.in_space, least=state.frame.elements)
     return replace(placed(run, state, allowed(run, new)), dt=dt)
 
 
-def tended(run: Run, state: State, rough: FloatArray, worst: float) -> State:
-    """Return the run on a new mesh, where the present one is worn out or too fine."""
-    frame, mesher = state.frame, run.mesher
-    worn, few = worst > WORN * run.in_space, FEWER * len(frame.nodes)
+def known(run: Run, state: State) -> State:
+    """Return the run with units of errors on its mesh."""
+    if state.unit is not None:
+        return state
+    unit, rough = measured(run, state.frame, state.values, state.scale, state.t)
+    return replace(state, unit=unit, rough=rough)
+
+
+def foreseen(run: Run, before: State, after: State, longer: float) -> FloatArray:
+    """Return how rough elements become in a step that is so much longer than the last, (N,).
+
+    They leave out what they left out before it, times what that has grown by.
+    """
+    now = after.rough
+    assert now is not None and before.rough is not None
+    mesher, little = run.mesher, LEAST_FORESEEN * run.in_space
+    last = mesher.left_out(before.frame.nodes, before.rough) + little
+    growth = (mesher.left_out(after.frame.nodes, now) + little) / last
+    # A single element may have been smooth by chance.
+    least = np.minimum(np.append(growth, np.inf)[1:], np.append(np.inf, growth)[:-1])
+    growth = np.clip(np.minimum(growth, least), 1.0, None) ** longer
+    return np.asarray(now * np.minimum(growth, MOST_FORESEEN))
+
+
+def tended(run: Run, before: State, state: State) -> State:
+    """Return the run after a step on a new mesh, where the present one is worn out or too fine.
+
+    It is worn out too if the next step is going to leave out more than it may.
+    """
+    frame, mesher, rough = state.frame, run.mesher, state.rough
+    assert rough is not None and state.before is not None
+    few, least = FEWER * len(frame.nodes), int(FEWER * frame.elements)
+    ahead = foreseen(run, before, state, state.dt / state.before[1])
+    if float(mesher.left_out(frame.nodes, ahead).max()) > run.in_space:
+        new = mesher.mesh(frame.nodes, ahead, run.in_space, least=least)
+        if len(new) - 1 <= mesher.most:
+            return _settled(run, state, new)
+    worn = float(mesher.left_out(frame.nodes, rough).max()) > WORN * run.in_space
     if not worn and (
         mesher.settings.fewest >= few or mesher.fewest(frame.nodes, rough, run.in_space) >= few
     ):
@@ -122,15 +158,20 @@ def tended(run: Run, state: State, rough: FloatArray, worst: float) -> State:
     if not worn and not fewer:
         return state
     if fewer:
-        least = int(FEWER * frame.elements)
         new = mesher.mesh(frame.nodes, rough, run.in_space, least=least)
+    return _settled(run, state, new)
+
+
+def _settled(run: Run, state: State, nodes: FloatArray) -> State:
+    """Return the run on other nodes, or on more of them if elements leave out too much there."""
+    mesher = run.mesher
     for _ in range(4):
-        moved = placed(run, state, allowed(run, turned(run, new)))
-        unit, again = measured(run, moved.frame, moved.values, moved.scale, moved.t)
-        moved = replace(moved, unit=unit)
-        if float(mesher.left_out(moved.frame.nodes, again).max()) < 0.5 * run.in_space:
+        moved = known(run, placed(run, state, allowed(run, turned(run, nodes))))
+        rough = moved.rough
+        assert rough is not None
+        if float(mesher.left_out(moved.frame.nodes, rough).max()) < 0.5 * run.in_space:
             break
-        new = mesher.mesh(moved.frame.nodes, again, run.in_space, least=int(1.2 * len(new)))
+        nodes = mesher.mesh(moved.frame.nodes, rough, run.in_space, least=int(1.2 * len(nodes)))
     return moved
 
 

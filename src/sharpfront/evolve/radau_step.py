@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,12 @@ from sharpfront.evolve.band import Layout
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
+
+# Matrices are those of the first stage from this share of a step on. What is stiff contracts as a
+# stage's own matrix differs from that one, and those of late stages differ most from the middle's
+# where elements become shorter: of 24 drawn problems the middle one took 1.14 times the iterations
+# for 1e-3 and 1.12 times for 1e-6.
+ABOUT = 0.75
 
 
 class Factors(NamedTuple):
@@ -35,8 +42,8 @@ class Step:
         self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
         self.radau = diagonal(len(values) - 1)
         self.asked = values[1 - self.radau.reals :]
-        nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
-        self.moments = Moments(discrete, frame, t, nodes * dt)
+        self._nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
+        self.moments = Moments(discrete, frame, t, self._nodes * dt)
         self._shares = self.radau.rates / dt
         self._since = np.empty_like(values[1:])
         rates = np.empty_like(self.asked)
@@ -51,6 +58,11 @@ class Step:
         """Make the rates of the coefficients."""
         np.subtract(self.values[1:], self.values[0], out=self._since)
         np.matmul(self._shares, self._flat[0], out=self._flat[1])
+
+    @property
+    def kept(self) -> tuple[Frame, FloatArray, float]:
+        """Its mesh, coefficients at its beginning and stages, and its length."""
+        return self.frame, self.values, self.dt
 
     @property
     def layout(self) -> Layout:
@@ -69,16 +81,15 @@ class Step:
         return self.fields.residual(ends=first or not self.moments.has_plain_ends)
 
     def factored(self) -> Factors:
-        """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
+        """Return the factors for the eigenvalues of Radau's matrix, about one of the stages."""
         lay, reals = self.layout, self.radau.reals
-        mass, stiff = self.fields.bands(len(self.asked) // 2)
+        stage = int(self._nodes.searchsorted(ABOUT))
+        mass, stiff = self.fields.bands(stage)
         values = self.radau.values / self.dt
         # Conditions are rows of about one: beside far larger ones an elimination forgets them.
-        self._large = 2.0 ** np.ceil(np.log2(max(1.0, 1.0 / self.dt, float(np.abs(stiff).max()))))
-        for end in self.moments.ends:
-            own = lay.of_end(end.side, len(end.own))
-            mass[own] *= self._large
-            stiff[own] *= self._large
+        largest = max(1.0, 1.0 / self.dt, float(stiff.max()), -float(stiff.min()))
+        self._large = 2.0 ** math.ceil(math.log2(min(largest, 1e300)))
+        self.fields.set_ends(mass, stiff, stage, self._large)
         pairs = np.multiply.outer(values[reals:], mass)
         pairs += stiff
         real = None

@@ -32,7 +32,7 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
     now, first, second = fields.residual()
     held = _held(discrete, here)
     right = -np.where(held, (second - first) / soon, now)
-    found = _solved(fields, values, held, right)
+    found = _rows_solved(fields, values, held, right)
     return np.zeros_like(values) if found is None else found
 
 
@@ -44,7 +44,7 @@ def consistent(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -
     held = _held(discrete, here)
     for _ in range(RATE_ITERATIONS):
         fields = Fields(here, values[None], np.zeros_like(values)[None])
-        change = _solved(fields, values, held, np.where(held, -fields.residual()[0], 0.0))
+        change = _rows_solved(fields, values, held, np.where(held, -fields.residual()[0], 0.0))
         if change is None or not np.isfinite(change).all():
             break
         values = values + change
@@ -63,12 +63,14 @@ def _held(discrete: Discrete, here: Moments) -> NDArray[np.bool_]:
     )
 
 
-def _solved(
+def _rows_solved(
     fields: Fields, values: FloatArray, held: NDArray[np.bool_], right: FloatArray
 ) -> FloatArray | None:
     """Return what solves rows of rates and, where there are none, of the unknowns themselves."""
     lay = fields.moments.layout
-    mass, stiff = (lay.matrix(band) for band in fields.bands(0))
+    bands = fields.bands(0)
+    fields.set_ends(*bands, 0)
+    mass, stiff = map(lay.matrix, bands)
     k = np.arange(lay.high)[:, None]
     row: Any = np.clip(k - lay.below - lay.above + np.arange(lay.size), 0, lay.size - 1)
     chosen = np.where(lay.placed(held.astype(float))[row] > 0, stiff, mass)

@@ -24,11 +24,11 @@ from sharpfront.equation.expression import Key
 from sharpfront.equation.focus import foci
 from sharpfront.evolve.equations import Residual, TimeSystem
 from sharpfront.place.line.breaks import (
-    BREAK_POINTS,
     CLOSE,
     Break,
     breaks_of,
     needles_of,
+    points_and_values,
     unseen_of,
 )
 from sharpfront.place.line.sampling import Function
@@ -143,20 +143,19 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         graph = system.graph(name)
         ends = system.space, system.low, system.high
         told = [e.below for e in edges_along(graph, *ends) if e.jumps] if graph is not None else []
-        breaks = breaks_of(plain, system.low, system.high, system.periodic, told=told)
+        look = points_and_values(plain, system.low, system.high, system.periodic)
+        breaks = breaks_of(plain, *ends[1:], system.periodic, told=told, look=look)
         if system.layers is not None:
             # Where the flux goes on elements bend by themselves.
             own = system.layers.places
             bent = [b for b in breaks if np.any(np.abs(own - b.x) < 10.0 * CLOSE * length)]
             breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
-        size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
+        size = max(1.0, float(np.abs(look[1]).max()))
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
         widths = _apart(breaks, [_width(b, tol * size, length, least) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
-        x = np.linspace(system.low, system.high, BREAK_POINTS)
-        u = plain(x)
-        needles = (*needles_of(x, u), *unseen_of(plain, x, u, tops))
+        needles = (*needles_of(*look), *unseen_of(plain, *look, tops))
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]

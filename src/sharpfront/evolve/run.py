@@ -37,10 +37,15 @@ class State:
     # What the last step left in time, as a share of what it might; zero at a start.
     late: float = 0.0
     unresolved: str = ""  # what is missed of a first state that cannot be resolved, in words
-    # In what unit errors count on each element, (N, K); None if it is not known yet.
+    # In what unit errors count on each element, (N, K), and how rough it is, (N,); None if that is
+    # not known yet.
     unit: FloatArray | None = None
+    rough: FloatArray | None = None
     # Coefficients of the weaker run in the same functions, (n, K).
     weak: FloatArray | None = None
+    # A try of the next step, which was solved but may not stand: its mesh, coefficients at its
+    # beginning and stages, and its length.
+    ahead: tuple[Frame, FloatArray, float] | None = None
 
     def at(self, x: FloatArray) -> FloatArray:
         """Return the unknowns at positions, (n, K)."""

@@ -30,4 +30,7 @@ class Settings:
     # take up to 7 % less time, and a front with a vertical slope 1240 steps in the place of 140.
     newton: float = 0.1
     gain: float = 0.95  # nodes move if that explains so much of u_t
-    shrink: float = 0.4  # no element becomes shorter than this share of itself in a step
+    # No element becomes shorter than this share of itself in a step: matrices of its stages differ
+    # by the square of it. With 0.4, 24 drawn problems took 1 % fewer steps and 2 % more iterations,
+    # and estimates were a quarter larger.
+    shrink: float = 0.55

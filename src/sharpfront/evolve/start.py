@@ -37,6 +37,8 @@ class Start:
 
     def blurred(self) -> Start:
         """Return the start rounded once more: as far from this as this is from the data."""
+        if not any(f.breaks or f.ends for f in self.functions):
+            return self
         return Start(tuple(f.blurred() for f in self.functions), self.nodes, self.sizes)
 
     @staticmethod

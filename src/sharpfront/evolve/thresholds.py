@@ -43,7 +43,7 @@ def without_thresholds(system: TimeSystem, tol: float, strict: bool = True) -> T
         return system
     share = (1.0 if strict else WIDER) * RANGE * float(np.sqrt(tol))
     gaps: list[Expression] = []
-    equations = tuple(_rounded(e, system, share, gaps) for e in system.equations)
+    equations = tuple(_with_rounded_jumps(e, system, share, gaps) for e in system.equations)
     return replace(system, equations=equations, gaps=tuple(gaps))
 
 
@@ -74,7 +74,7 @@ def _is_threshold(node: Expression) -> bool:
     return bool(held) and not any(any(d.orders) for d in held)
 
 
-def _rounded(
+def _with_rounded_jumps(
     equation: Residual, system: TimeSystem, share: float, gaps: list[Expression]
 ) -> Residual:
     """Return an equation with its thresholds rounded over a share of what they compare.
@@ -92,7 +92,7 @@ def _rounded(
         is_soft = any(id(a) in soft for a in node.arguments)
         if _is_threshold(node):
             gaps.append(_gap(function, arguments, system, share))
-            new[id(node)] = _step(function, gaps[-1])
+            new[id(node)] = _smooth_step(function, gaps[-1])
         elif function is np.where and id(node.arguments[0]) in soft:
             here, yes, no = arguments
             new[id(node)] = no + here * (yes - no)
@@ -113,7 +113,7 @@ def _gap(
     return gap / (share * _size(gap, system))
 
 
-def _step(function: Any, gap: Expression) -> Expression:
+def _smooth_step(function: Any, gap: Expression) -> Expression:
     """Return the rounded jump of any of these."""
     rise = apply(np.tanh, gap)
     if function is np.sign:

@@ -37,16 +37,14 @@ def unseen(
     here = Moments(step.discrete, step.frame, step.t, every * step.dt)
     now = combined(interpolation(every, stages), step.values)
     rates = combined(interpolation_rate(every, stages) / step.dt, step.values)
+    numbers, at_ends = np.arange(step.layout.size), np.zeros((len(s), step.layout.size))
+    rows = np.concatenate([numbers[:0], *(numbers[end.rows] for end in here.ends)])
     if inside:
-        residual = Fields(here, now, rates).residual()
-    else:
-        residual = np.zeros((len(every), step.layout.size))
-        for end in here.ends:
-            residual[:, end.rows] = end.residual(now, rates)
-    left = left_over(every, residual, stages)
-    at_ends = np.zeros_like(left)
-    for end in here.ends:
-        at_ends[:, end.rows], left[:, end.rows] = left[:, end.rows], 0.0
+        left = left_over(every, Fields(here, now, rates).residual(), stages)
+        at_ends[:, rows], left[:, rows] = left[:, rows], 0.0
+    elif len(rows):
+        held = np.concatenate([end.residual(now, rates) for end in here.ends], axis=1)
+        at_ends[:, rows] = left_over(every, held, stages)
     errors = _errors(step, factor, at_ends, unit).max(axis=0)
     if inside:
         # The real factor is that of an implicit step that is shorter by gamma.

@@ -32,7 +32,7 @@ def with_diffusion(system: TimeSystem, tol: float, strict: bool = True) -> TimeS
         return system
     share = (1.0 if strict else WIDER) * NEAR_ZERO * tol
     equations = tuple(_kept_up(system, i, share) for i in range(len(system.equations)))
-    return replace(system, equations=equations)
+    return system if equations == system.equations else replace(system, equations=equations)
 
 
 def _kept_up(system: TimeSystem, index: int, share: float) -> Residual:

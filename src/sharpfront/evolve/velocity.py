@@ -31,7 +31,7 @@ def velocities(
     weighted = weights[:, None] * slope
     # Sums over the unknowns of squares and products, (q, N).
     a, b = (weighted * slope).sum(axis=1), (weighted * rate).sum(axis=1)
-    v = _solved(mesher, frame, a, b, STIFF * spread**2 / h)
+    v = _hats_solved(mesher, frame, a, b, STIFF * spread**2 / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
     whole = float(np.vdot(weights[:, None] * rate, rate))
@@ -64,7 +64,7 @@ def _fields(
     return slope, rate, float(spread.max())
 
 
-def _solved(
+def _hats_solved(
     mesher: Mesher, frame: Frame, a: FloatArray, b: FloatArray, stiff: FloatArray
 ) -> FloatArray:
     """Return the piecewise linear velocity of least squares with elements' parts a, b, (q, N)."""

@@ -8,7 +8,7 @@ method, which has little left to do.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -34,13 +34,19 @@ def followed(
     frame, weak = step.frame, run.weak
     assert state.weak is not None
     stages = len(step.values) - 1
-    guess = combined(interpolation(all_nodes(stages - 1), stages), step.values)
+    guess = combined(_in_between(stages), step.values)
     guess += state.weak - step.values[0]
-    own = replace(frame, tables=weak.tables)
+    own = frame.on(weak.tables)
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
     most = DIGIT * run.tol
     solved = solved_stages(follows, state.scale, unit, run.newton, most, contraction)
     return None if solved.factors is None else _with_last(frame, follows.values[1:])
+
+
+@cache
+def _in_between(stages: int) -> FloatArray:
+    """Return the polynomials of a step at the moments of one with a stage less."""
+    return interpolation(all_nodes(stages - 1), stages)
 
 
 def difference(frame: Frame, apart: FloatArray) -> FloatArray:

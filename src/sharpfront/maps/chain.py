@@ -6,8 +6,10 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 
@@ -62,14 +64,15 @@ def pulled_back(
     powers = _powers(taylor, every, order)
     n = len(next(iter(taylor.values())))
     matrix = np.zeros((n, len(every), len(every)))
-    rhs = np.zeros((n, len(every), 1))
+    # Those of a mode in time are complex.
+    rhs = np.zeros((n, len(every), 1), dtype=np.result_type(*coefficients.values()))
     for i, a in enumerate(every):
         if a in coefficients:
             rhs[:, i, 0] = coefficients[a]
         for j, b in enumerate(every):
             if b in powers[a]:
                 matrix[:, i, j] = powers[a][b] * (_factorial(b) / _factorial(a))
-    found = np.asarray(np.linalg.solve(matrix, rhs)[..., 0], dtype=np.float64)
+    found: NDArray[Any] = np.linalg.solve(matrix, rhs)[..., 0]
     orders = np.array([sum(b) for b in every])
     for k in range(1, order + 1):
         # What cancels is zero: a root at infinity is not to become one far away.

@@ -104,9 +104,9 @@ class Reference:
         return np.stack([1 - s, s, (1 - s) ** 2, s * (1 - s), s**2])
 
     @cached_property
-    def middle(self) -> FloatArray:
-        """The functions in the middle of the element, (size,)."""
-        return np.asarray(self.table(np.array([0.5]), 0)[0])
+    def seen(self) -> FloatArray:
+        """The functions in the middle of the element and at its Gauss points, (1 + q, size)."""
+        return self.table(np.append(0.5, self.gauss), 0)
 
     @cached_property
     def spread(self) -> tuple[FloatArray, FloatArray]:

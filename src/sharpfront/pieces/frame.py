@@ -56,6 +56,14 @@ class Frame:
             return self
         return replace(self, nodes=self.nodes + later * self.velocities)
 
+    def on(self, tables: Reference) -> Frame:
+        """Return the same mesh with functions of another degree."""
+        other = replace(self, tables=tables)
+        # What is known of the mesh alone is not found once more.
+        known = ("moves", "lengths", "_means", "_beside")
+        other.__dict__.update((k, v) for k, v in self.__dict__.items() if k in known)
+        return other
+
     def moving(self, velocities: FloatArray) -> Frame:
         """Return the same nodes with other velocities."""
         if not self.moves and not velocities.any():

@@ -14,7 +14,7 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, Ints, namespace, to_host
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import is_joint, products
+from sharpfront.bases.joint import is_joint
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -23,8 +23,9 @@ from sharpfront.leastsquares.device import Device
 from sharpfront.rows.batched_axes import Axis
 from sharpfront.rows.equation_rows import with_means
 from sharpfront.rows.measure import TINY, Measure, lighter
-from sharpfront.rows.moments import means
+from sharpfront.rows.moments import all_means, plain_tests
 from sharpfront.rows.norm import felt_units, units
+from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.sources import ROUGH
 from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
@@ -50,19 +51,8 @@ class EquationBatch:
         self.joint, self.count = is_joint(d), len(numbers)
         self.axes = [Axis.of(boxes, numbers, a, p) for a, p in enumerate(functions)]
         self._which = [device.put(axis.which) for axis in self.axes]
-        tables = [axis.tables(measure.order) for axis in self.axes]
-        if self.joint:
-            chosen = self.axes[0].owners[0].products
-            tables = [table[..., own] for table, own in zip(tables, chosen, strict=True)]
-            every = [
-                means(n)[own]
-                for n, own in zip(self.counts, products(self.counts, True), strict=True)
-            ]
-            self._moments = device.put(
-                reduce(lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(a), -1), every)
-            )
         # (b, order + 1, n, functions) of each axis.
-        self._tables = [self._each(a, table) for a, table in enumerate(tables)]
+        self._tables = [self._each(a, x.tables(measure.order)) for a, x in enumerate(self.axes)]
         # Roots of the points' weights, (b, m) or the same for all.
         self._roots = reduce(
             lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(b), -1),
@@ -246,9 +236,7 @@ class EquationBatch:
         """Return what the rows of an equation are multiplied by, (b, m)."""
         measure, xp = self.measure, namespace(form.rhs)
         sides, functions = self.boxes.sides[self.numbers], self.boxes.functions[self.numbers]
-        votes = self.device.put(
-            lighter(functions, measure.order) * measure.votes(sides.max(axis=1))
-        )
+        votes = self.device.put(lighter(functions, measure.order) * measure.vote(sides.max(axis=1)))
         sizes = xp.abs(xp.stack(list(form.coefficients), axis=2)) if form.terms else None
         if sizes is None:
             return votes[:, None] / TINY * xp.ones_like(form.rhs)
@@ -261,60 +249,20 @@ class EquationBatch:
             size = xp.min(sizes @ self.device.put(felt), axis=2)
         return votes[:, None] / xp.clip(size, min=TINY)
 
+    @cached_property
+    def _moments(self) -> Array:
+        return self.device.put(all_means(self.counts, plain_tests(self.counts)))
+
     def _weighed(self, values: Array) -> Array:
         """Return values at points in the rows they belong to, (b, m)."""
-        if self.joint:
-            return values @ self._moments.mT
-        return values * self._roots
+        return values @ self._moments.mT if self.joint else values * self._roots
 
     def _matrix(self, form: FormValues, scale: Array) -> Array:
         """Return a form applied to the functions of all unknowns, (b, m, n)."""
-        xp = namespace(scale)
-        if not self.joint:
-            scale = scale * self._roots
-        parts = []
-        for unknown in self.measure.unknowns:
-            own: dict[tuple[int, ...], Array] = {}
-            for term, c in zip(form.terms, form.coefficients, strict=True):
-                if term.unknown == unknown:
-                    own[term.orders] = scale * c + own.get(term.orders, 0.0)
-            parts.append(self._of_some(own) if self.joint else self._of_all(own))
-        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=2)
-
-    def _of_all(self, level: dict[tuple[int, ...], Array]) -> Array:
-        """Return terms applied to all products of functions.
-
-        Axis by axis from the last, sums over the terms that differ along it alone.
-        """
-        counts, b = self.counts, self.count
-        for axis in range(len(counts) - 1, -1, -1):
-            shape = b, math.prod(counts[:axis]), counts[axis], math.prod(counts[axis + 1 :])
-            found: dict[tuple[int, ...], Array] = {}
-            for orders, values in level.items():
-                table = self._tables[axis][:, orders[axis]]
-                part = table[:, None, :, None, :, None] * values.reshape(*shape, 1, -1)
-                rest = orders[:axis]
-                if rest in found:
-                    found[rest] += part
-                else:
-                    found[rest] = part
-            level = found
-        columns = math.prod(self.functions)
-        if not level:
-            return self.device.zeros((b, math.prod(counts), columns))
-        return level[()].reshape(b, -1, columns)
-
-    def _of_some(self, level: dict[tuple[int, ...], Array]) -> Array:
-        """Return the moments of terms applied to products up to a joint degree."""
-        b, columns, d = self.count, self.axes[0].owners[0].size, len(self.counts)
-        out = self.device.zeros((b, *self.counts, columns))
-        for orders, values in level.items():
-            part = values.reshape(b, *self.counts, 1)
-            for a, (table, k) in enumerate(zip(self._tables, orders, strict=True)):
-                shape = [self.counts[a] if i == a else 1 for i in range(d)]
-                part = part * table[:, k].reshape(b, *shape, columns)
-            out += part
-        return self._moments @ out.reshape(b, -1, columns)
+        if self.joint:
+            every = form_matrix(form, scale, self._tables, self.measure.unknowns)
+            return self._moments @ every
+        return form_matrix(form, scale * self._roots, self._tables, self.measure.unknowns)
 
 
 @cache

@@ -10,7 +10,7 @@ from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.device import Device
 from sharpfront.rows.faces import Faces, others
 from sharpfront.rows.measure import Measure
-from sharpfront.rows.norm import THIN, felt_units
+from sharpfront.rows.norm import THIN
 from sharpfront.rows.sides import STEPS, moment_matrix, moments_of
 from sharpfront.rows.ties import TraceTies
 from sharpfront.rows.values import form_at
@@ -54,7 +54,7 @@ class TieBatch:
         reach = reaches(measure, boxes)[own, axis]
         depth = np.maximum(depth[:, None], reach).min(axis=1)
         least = np.minimum(depth, sides.min(axis=1)[own].min(axis=1))
-        return depth, least, measure.votes(sides.max(axis=1)[own].min(axis=1))
+        return depth, least, measure.vote(sides.max(axis=1)[own].min(axis=1))
 
     def write(self, rows: Array, place: Ints, starts: Ints, functions: tuple[int, ...]) -> None:
         """Write ties into rows of some patches, all boxes of space or all in charts.
@@ -162,15 +162,7 @@ def reaches(measure: Measure, boxes: Boxes) -> FloatArray:
     if not len(thin):
         return out
     middles = 0.5 * (boxes.low[thin] + boxes.high[thin])
-    found = []
-    for form in measure.problem.forms:
-        at = form_at(form, measure.problem.coordinates, middles)
-        wider, felt = felt_units(at, sides[thin], measure.rough, measure.extent)
-        sizes = np.abs(np.stack(at.coefficients, axis=1))[:, None] @ felt
-        lowest = np.minimum.accumulate(sizes[:, 0], axis=1)
-        # The last that made it smaller.
-        lower = sizes[:, 0, 1:] < lowest[:, :-1]
-        last = (lower * np.arange(1, wider.shape[1])).max(axis=1, initial=0)
-        found.append(wider[np.arange(len(thin)), last])
-    out[thin] = np.max(found, axis=0)
+    problem = measure.problem
+    forms = [form_at(form, problem.coordinates, middles) for form in problem.forms]
+    out[thin] = measure.felt(forms, sides[thin])
     return out

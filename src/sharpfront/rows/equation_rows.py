@@ -22,7 +22,7 @@ from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
-from sharpfront.rows.sides import local_sides, scattered_matrix
+from sharpfront.rows.sides import inner_sides, local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
 from sharpfront.rows.values import FormValues, RowPoints, constants_of, form_at, kinds_of
 
@@ -85,7 +85,7 @@ class EquationRows:
         points = np.concatenate([own, measure.in_layers(patch)])
         (equation,) = measure.problem.forms
         form = form_at(equation, measure.problem.coordinates, points)
-        size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+        size = felt_size(form, patch.sides, measure.rough, measure.extent)
         factor = lightest([patch], measure.order) * measure.weight(patch)
         scale = factor / np.maximum(size, TINY) / math.sqrt(len(points))
         matrix = scattered_matrix(form, scale, patch, points, measure.unknowns)
@@ -211,14 +211,16 @@ class EquationRows:
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
-        local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
         factor = lightest([patch], measure.order) * measure.weight(patch)
-        if patch.cut is not None:
+        if patch.cut is None:
+            local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
+        else:
+            local = inner_sides(patch)
             factor /= math.sqrt(max(1, len(forms[0].rhs)))
         sizes = [
             size_of_terms(form, local, measure.rough)
             if local.ndim > 1
-            else felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+            else felt_size(form, patch.sides, measure.rough, measure.extent)
             for form in forms
         ]
         return [factor / np.maximum(size, TINY) for size in sizes]

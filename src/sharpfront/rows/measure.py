@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
-from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
+from sharpfront.rows.norm import THIN, felt_sides, roughness, size_of_terms
 from sharpfront.rows.values import FormValues, constants_of, form_at, is_constant, taylor_of
 
 # Numbers that the probe repeats.
@@ -36,6 +37,8 @@ TINY = 1e-300
 MOST_TABLES = 2000
 # Points at which the operator is looked at for what a load may do.
 LOOKED = 64
+# One length, or several.
+Length = TypeVar("Length", float, FloatArray)
 
 
 class Measure:
@@ -97,9 +100,10 @@ class Measure:
             effects.append(np.abs(load) / np.maximum(size_of_terms(found, sides, self.rough), TINY))
         return float(np.max(effects))
 
-    def vote(self, length: float) -> float:
-        """Return the vote of patches as long as that."""
-        return float(length**self._vote)
+    def vote(self, length: Length) -> Length:
+        """Return the vote of patches as long as that, or of each of several."""
+        vote: Length = length**self._vote
+        return vote
 
     def weight(self, patch: Patch) -> float:
         """Return the weight of a patch's rows: its vote, times the climb to it."""
@@ -108,10 +112,6 @@ class Measure:
     def climb(self, patch: Patch) -> float:
         """Return how many times more rows count on a patch for what it conducts (`climbs`)."""
         return self.climbs.get(patch, 1.0)
-
-    def votes(self, lengths: FloatArray) -> FloatArray:
-        """Return the votes of patches as long as that, (n,)."""
-        return np.asarray(lengths**self._vote)
 
     def probed(
         self,
@@ -279,9 +279,13 @@ class Measure:
                 found or self.at(form, patch, middle)
                 for form, found in zip(self.problem.forms, known, strict=True)
             ]
-            found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
-            self._reaches[key] = np.max(found, axis=0)
+            self._reaches[key] = self.felt(forms, patch.sides[None])[0]
         return self._reaches[key]
+
+    def felt(self, forms: Sequence[FormValues], sides: FloatArray) -> FloatArray:
+        """Return the sides of patches, (b, d), as far as effects of forms at a point are felt."""
+        found = [felt_sides(form, sides, self.rough, self.extent) for form in forms]
+        return np.asarray(np.max(found, axis=0))
 
 
 def _of_laplacian(form: FormValues) -> FloatArray | None:
@@ -302,8 +306,7 @@ def _drawn(seed: int) -> FloatArray:
 
 def lightest(patches: Sequence[Patch], order: int) -> float:
     """Return the smallest weight of equation rows on patches."""
-    most = max(math.prod(p.functions) ** (1.0 / p.dimension) for p in patches)
-    return float(most ** (-LIGHTER * order / 2))
+    return float(lighter(np.array([p.functions for p in patches]), order).min())
 
 
 def lighter(functions: Ints, order: int) -> FloatArray:

@@ -49,7 +49,7 @@ def weighed_rows(
     tests = tests or plain_tests(counts)
     if not all(_is_constant(scale * c) for c in form.coefficients):
         # Summed axis by axis every term would be as much work as this one product is for all.
-        return _all_means(counts, tests) @ form_matrix(form, scale, tables, unknowns)
+        return all_means(counts, tests) @ form_matrix(form, scale, tables, unknowns)
     rows, columns = products(tuple(n for n, _ in tests), True), _columns(tables)
     tested = [means_of(n, *test) for n, test in zip(counts, tests, strict=True)]
     parts = []
@@ -73,8 +73,8 @@ def plain_tests(counts: tuple[int, ...]) -> Tests:
 
 
 @lru_cache(maxsize=64)
-def _all_means(counts: tuple[int, ...], tests: Tests) -> FloatArray:
-    """Return what takes values at product Gauss points to means up to a joint degree."""
+def all_means(counts: tuple[int, ...], tests: Tests) -> FloatArray:
+    """Return what takes values at product Gauss points to means up to a joint degree, (k, m)."""
     tables = [means_of(n, *test).T for n, test in zip(counts, tests, strict=True)]
     return np.ascontiguousarray(product_matrix(tables).T)
 

@@ -85,14 +85,24 @@ def felt_units(
 
 def felt_size(
     form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the least of l / h times the size of the terms at points, and the sides it is at."""
-    (wider,), (factors,) = felt_units(form, sides[None], rough, extent)
-    sizes = _sizes(form, factors)
-    lowest = np.minimum.accumulate(sizes, axis=1)
-    # The last that made the largest of them smaller.
-    lower = np.flatnonzero(sizes.max(axis=0)[1:] < lowest.max(axis=0)[:-1])
-    return lowest[:, -1], wider[lower[-1] + 1 if len(lower) else 0]
+) -> FloatArray:
+    """Return the least of l / h times the size of the terms at points of a patch, (m,)."""
+    (factors,) = felt_units(form, sides[None], rough, extent)[1]
+    return np.asarray(_sizes(form, factors).min(axis=1))
+
+
+def felt_sides(
+    form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
+) -> FloatArray:
+    """Return the sides at which that is least, of patches with one point each, (b, d)."""
+    if not form.terms:
+        return sides
+    wider, factors = felt_units(form, sides, rough, extent)
+    sizes = (np.abs(np.stack(form.coefficients, axis=1))[:, None] @ factors)[:, 0]
+    # The last that made it smaller.
+    lower = sizes[:, 1:] < np.minimum.accumulate(sizes, axis=1)[:, :-1]
+    last = (lower * np.arange(1, wider.shape[1])).max(axis=1, initial=0)
+    return np.asarray(wider[np.arange(len(sides)), last])
 
 
 def size_of_terms(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, Ints
+from sharpfront.arrays import Array, FloatArray, Ints, namespace, zeros
 from sharpfront.bases.axis_functions import held_by
 from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
@@ -27,6 +28,8 @@ STEPS = 2.0**44
 # Points of a face that are dense at its corners, beyond one for each polynomial along it: with 8 of
 # them a cube without an octant had an estimate of 8.4e-6 instead of 2.6e-6.
 GRADED = 20
+# Arrays of one library.
+Numbers = TypeVar("Numbers")
 
 
 def side_rule(patch: Patch, side: Side) -> tuple[list[FloatArray], FloatArray]:
@@ -123,8 +126,18 @@ def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:
     """
     if not any(m.strength for m in patch.maps):
         return patch.sides
-    axes = [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
-    return product_points(axes)
+    return product_points(_sizes_along(patch, at))
+
+
+def inner_sides(patch: Patch) -> FloatArray:
+    """Return the same at the points inside of a box that the boundary cuts."""
+    if not any(m.strength for m in patch.maps):
+        return patch.sides
+    return np.stack(_sizes_along(patch, patch.inverse(patch.inner_points()).T), axis=1)
+
+
+def _sizes_along(patch: Patch, at: Iterable[FloatArray]) -> list[FloatArray]:
+    return [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
 
 
 def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:
@@ -177,12 +190,11 @@ def moments_count(counts: tuple[int, ...], dimension: int) -> int:
 
 
 def form_matrix(
-    form: FormValues,
-    scale: FloatArray | float,
-    tables: Sequence[FloatArray],
-    unknowns: Sequence[str],
-) -> FloatArray:
+    form: FormValues, scale: Array | float, tables: Sequence[Numbers], unknowns: Sequence[str]
+) -> Numbers:
     """Return a form applied to the functions of all unknowns at product points.
+
+    Arrays are of any library. Those of many patches at once have an axis more, the first.
 
     Parameters
     ----------
@@ -195,8 +207,26 @@ def form_matrix(
     unknowns
         Their names, in the order of their columns.
     """
-    parts = [_of_one(form, unknown, scale, tables) for unknown in unknowns]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    applied = _of_some if is_joint(len(tables)) else _of_all
+    parts: list[Numbers] = []
+    for unknown in unknowns:
+        own: dict[tuple[int, ...], Array] = {}
+        for term, c in zip(form.terms, form.coefficients, strict=True):
+            if term.unknown == unknown:
+                _add(own, term.orders, scale * c)
+        parts.append(applied(own, tables))
+    every: Numbers = parts[0] if len(parts) == 1 else namespace(*parts).concat(parts, axis=-1)
+    return every
+
+
+def _add(sums: dict[tuple[int, ...], Array], key: tuple[int, ...], part: Array) -> None:
+    """Add an array that is nobody else's to the sum of a key."""
+    if key not in sums:
+        sums[key] = part
+    elif sums[key].dtype == part.dtype:
+        sums[key] += part
+    else:
+        sums[key] = sums[key] + part
 
 
 def scattered_matrix(
@@ -230,51 +260,44 @@ def scattered_matrix(
     return out.reshape(len(positions), -1)
 
 
-def _of_one(
-    form: FormValues, unknown: str, scale: FloatArray | float, tables: Sequence[FloatArray]
-) -> FloatArray:
-    """Return a form applied to the functions of one unknown, (points, functions).
+def _of_all(level: dict[tuple[int, ...], Array], tables: Sequence[Array]) -> Array:
+    """Return derivatives with factors at points, added up, of all products of functions.
 
     Axis by axis from the last, sums over the terms that differ along it alone.
     """
-    counts = [t.shape[1] for t in tables]
-    if is_joint(len(tables)):
-        return _of_some(form, unknown, scale, tables)
-    columns = math.prod(t.shape[2] for t in tables)
-    level: dict[tuple[int, ...], FloatArray] = {}
-    for term, c in zip(form.terms, form.coefficients, strict=True):
-        if term.unknown == unknown:
-            own = np.asarray(scale * c)
-            level[term.orders] = level[term.orders] + own if term.orders in level else own
+    lead, counts = tables[0].shape[:-3], [t.shape[-2] for t in tables]
+    columns = math.prod(t.shape[-1] for t in tables)
     for axis in range(len(tables) - 1, -1, -1):
         shape = math.prod(counts[:axis]), counts[axis], math.prod(counts[axis + 1 :])
-        found: dict[tuple[int, ...], FloatArray] = {}
+        found: dict[tuple[int, ...], Array] = {}
         for orders, values in level.items():
-            table = tables[axis][orders[axis]]
-            part = table[None, :, None, :, None] * values.reshape(*shape, 1, -1)
-            rest = orders[:axis]
-            found[rest] = found[rest] + part if rest in found else part
+            table = tables[axis][..., orders[axis], :, :]
+            part = table[..., None, :, None, :, None] * values.reshape(*lead, *shape, 1, -1)
+            _add(found, orders[:axis], part)
         level = found
-    return level[()].reshape(-1, columns) if level else np.zeros((math.prod(counts), columns))
+    if not level:
+        return zeros((*lead, math.prod(counts), columns), tables[0])
+    return level[()].reshape(*lead, -1, columns)
 
 
-def _of_some(
-    form: FormValues, unknown: str, scale: FloatArray | float, tables: Sequence[FloatArray]
-) -> FloatArray:
+def _of_some(terms: dict[tuple[int, ...], Array], tables: Sequence[Array]) -> Array:
     """Return the same for functions up to a joint degree."""
-    columns = products(tuple(t.shape[2] for t in tables), True).shape[1]
-    first, points = tables[0].shape[1], math.prod(t.shape[1] for t in tables)
-    out = np.zeros((first, points // first, columns))
-    terms = [
-        (np.broadcast_to(scale * c, points).reshape(first, -1, 1), term.orders)
-        for term, c in zip(form.terms, form.coefficients, strict=True)
-        if term.unknown == unknown
-    ]
+    chosen = products(tuple(t.shape[-1] for t in tables), True)
+    columns = [table[..., own] for table, own in zip(tables, chosen, strict=True)]
+    lead, first = tables[0].shape[:-3], tables[0].shape[-2]
+    points, size = math.prod(t.shape[-2] for t in tables), chosen.shape[1]
+    out = zeros((*lead, first, points // first, size), tables[0])
+    factors = {
+        orders: namespace(values).broadcast_to(values, (*lead, points)).reshape(*lead, first, -1, 1)
+        for orders, values in terms.items()
+    }
     # Place by place along the first axis: parts of all terms stay in the processor's cache.
-    for i, part in enumerate(out):
-        for factors, orders in terms:
-            across = [t[k] for t, k in zip(tables[1:], orders[1:], strict=True)]
-            own = product_matrix([tables[0][orders[0], i : i + 1], *across])
-            own *= factors[i]
-            part += own
-    return out.reshape(points, columns)
+    for i in range(first):
+        for orders, each in factors.items():
+            own = columns[0][..., orders[0], i, None, :]
+            for table, k in zip(columns[1:], orders[1:], strict=True):
+                across = own[..., None, :] * table[..., k, :, :][..., None, :, :]
+                own = across.reshape(*lead, -1, size)
+            own *= each[..., i, :, :]
+            out[..., i, :, :] += own
+    return out.reshape(*lead, points, size)

@@ -14,7 +14,7 @@ from sharpfront.loading import extra_module
 from sharpfront.show.data.kernels import (
     Kernels,
     graded_axis,
-    graded_line,
+    graded_places,
     kernels_at,
     kernels_of,
     values_inside,
@@ -131,7 +131,7 @@ def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     many = count or _COUNTS.get(dimension, _FEW)
     bases = list(solution.approximation.bases.values())
     if dimension == 1:
-        return graded_line(_line_kernels(solution, bases), (low, high), many)
+        return graded_places(_line_kernels(solution, bases).centres[:, 0], (low, high), many)
     return graded_axis(bases[0], axis, bounds, many)
 
 

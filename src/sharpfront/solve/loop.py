@@ -9,7 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sharpfront.adapt.contract import Adaptor, State
 from sharpfront.adapt.turn import Step, turn
@@ -25,6 +25,9 @@ from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
 from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
+
+if TYPE_CHECKING:
+    from sharpfront.adapt.patchwork.lifted import Lifted
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
@@ -191,12 +194,25 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
             refuse("for a nonlinear problem", kernel=how.kernel)
         adaptor, budget = with_kernel(how.kernel, adaptor, budget)
     adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
+    lifted = _lifted(stated, tol, adaptor) if how.guess is None else None
     if not stated.is_linear:
         from sharpfront.newton import Start, newton_adaptor
 
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
-        return _solve(stated, tol, budget, adaptor, tell)
+        if lifted is None:
+            return _solve(stated, tol, budget, adaptor, tell)
+        return lifted.put_back(_solve(lifted.problem, tol, budget, adaptor, tell)[0]), None
+
+
+def _lifted(problem: Problem, tol: float, adaptor: Adaptor) -> Lifted | None:
+    """Return what jumps in a system that is solved on patches in the plane."""
+    if len(problem.unknowns) == 1 or problem.domain.dimension != 2:
+        return None
+    from sharpfront.adapt import Patches
+    from sharpfront.adapt.patchwork.lifted import Lifted
+
+    return Lifted.of(problem, tol) if isinstance(adaptor, Patches) else None
 
 
 def _evolved(stated: Problem, tol: float, how: _How) -> Solution:

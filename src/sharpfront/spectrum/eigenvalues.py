@@ -15,7 +15,7 @@ from sharpfront.solution.field import Estimate
 from sharpfront.spectrum.line_modes import line_modes
 from sharpfront.spectrum.modes import Mode, Modes
 from sharpfront.spectrum.plane_modes import plane_modes
-from sharpfront.spectrum.result import Eigenpair, Spectrum
+from sharpfront.spectrum.result import Eigenpair, Spectrum, written
 from sharpfront.spectrum.statement import SpectralProblem, spectral
 
 # What is asked for if nothing is said, on a line and in the plane.
@@ -106,7 +106,7 @@ def _spectrum(
 
 def _pair(statement: SpectralProblem, mode: Mode, tol: float, allowed: float) -> Eigenpair:
     good = mode.error <= allowed
-    words = f"The eigenvalue is {_written(mode.value)}, its estimated error {mode.error:.1e}."
+    words = f"The eigenvalue is {written(mode.value, 10)}, its estimated error {mode.error:.1e}."
     kind = OutcomeKind.CONVERGED if good else OutcomeKind.UNRESOLVED
     solution = Solution(
         mode.approximation,
@@ -131,12 +131,7 @@ def _outcome(found: Modes, pairs: Sequence[Eigenpair], k: int, tol: float) -> Ou
     if len(pairs) < k:
         words = f"There are {len(pairs)} eigenvalues where {k} were asked for."
         return Outcome(OutcomeKind.UNRESOLVED, words, "Ask for fewer.")
-    names = ", ".join(_written(p.value) for p in bad)
+    names = ", ".join(written(p.value, 10) for p in bad)
     words = f"Not as accurate as asked for ({tol:.0e}): {names}."
     kind = OutcomeKind.KERNEL_LIMIT if found.full else OutcomeKind.STALLED
     return Outcome(kind, words)
-
-
-def _written(value: complex) -> str:
-    number = complex(value)
-    return f"{number.real:.10g}" if not number.imag else f"{number:.8g}"

@@ -68,7 +68,7 @@ class Eigenpair:
         return real(*coordinates) + 1j * imaginary(*coordinates)
 
     def __repr__(self) -> str:
-        return f"Eigenpair({_digits(self.value)} +- {self.error:.1e})"
+        return f"Eigenpair({written(self.value)} +- {self.error:.1e})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,11 @@ class Spectrum:
         return iter(self.pairs)
 
     def __repr__(self) -> str:
-        lines = [f"  {_digits(p.value):>44}  +- {p.error:.1e}" for p in self.pairs]
-        return "\n".join([f"Spectrum near {_digits(self.near)}: {self.outcome.kind}", *lines])
+        lines = [f"  {written(p.value):>44}  +- {p.error:.1e}" for p in self.pairs]
+        return "\n".join([f"Spectrum near {written(self.near)}: {self.outcome.kind}", *lines])
 
 
-def _digits(value: complex) -> str:
+def written(value: complex, digits: int = 15) -> str:
+    """Return a number with so many digits, a complex one with fewer."""
     number = complex(value)
-    return f"{number.real:.15g}" if not number.imag else f"{number:.12g}"
+    return f"{number.real:.{digits}g}" if not number.imag else f"{number:.{4 * digits // 5}g}"

@@ -11,6 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import jumps_of
+from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.told import told_places
 from sharpfront.problem import Problem
@@ -20,6 +23,8 @@ from sharpfront.trust.unseen import written
 # What stands at a place counts from this many tolerances on, and is unseen if less than the
 # rest of this share of it is there: an edge that was rounded has half of it.
 COUNTS, MISSING = 10.0, 0.75
+# Closer than this share of the domain to a jump rounding tells on which side a place is.
+AT_JUMP = 1e-8
 
 
 def with_start_seen(problem: Problem, solution: Solution) -> Solution:
@@ -30,8 +35,10 @@ def with_start_seen(problem: Problem, solution: Solution) -> Solution:
     for name in start.states:
         graph = start.graph(name) if name in problem.unknowns else None
         told = None if graph is None else told_places([graph], problem.domain)
-        places = told if told is None else told[problem.domain.contains(told)]
-        if places is None or not len(places):
+        if told is None:
+            continue
+        places = _away_from_jumps(told[problem.domain.contains(told)], problem, solution)
+        if not len(places):
             continue
         given = start.values(name, places)
         moments = np.column_stack([places, np.full(len(places), problem.time[0])])
@@ -41,6 +48,17 @@ def with_start_seen(problem: Problem, solution: Solution) -> Solution:
         if missing.any():
             return _unseen(solution, name, places[np.argmax(missing)])
     return solution
+
+
+def _away_from_jumps(places: FloatArray, problem: Problem, solution: Solution) -> FloatArray:
+    """Return places without those at which functions of the start jump: it has no value there."""
+    basis = next(iter(solution.approximation.bases.values()))
+    first = basis.parts[0] if isinstance(basis, PatchworkInTime) else None
+    jumps = jumps_of(first.shared) if isinstance(first, PatchworkBasis) else ()
+    near = AT_JUMP * float(np.ptp(problem.domain.bounds, axis=0).max())
+    for place in jumps:
+        places = places[np.linalg.norm(places - np.array(place), axis=1) > near]
+    return places
 
 
 def _unseen(solution: Solution, name: str, place: FloatArray) -> Solution:

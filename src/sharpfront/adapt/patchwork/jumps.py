@@ -182,7 +182,7 @@ def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
 
 def _disagreeing(problem: Problem, one: Side, two: Side, tol: float) -> str:
     """Return in words which unknown has two values where two sides meet."""
-    here, there, told = _given(problem, one), _given(problem, two), ""
+    here, there, told = given_values(problem, one), given_values(problem, two), ""
     for name in here.keys() & there.keys():
         u, v = here[name], there[name]
         if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
@@ -284,20 +284,27 @@ def _beside(
 
 def _disagreements(problem: Problem, before: Side, after: Side) -> dict[str, float]:
     """Return how far values given on both sides of a place are apart, relative to their size."""
-    one, two = _given(problem, before), _given(problem, after)
+    one, two = given_values(problem, before), given_values(problem, after)
     return {
         u: abs(one[u] - two[u]) / max(1.0, abs(one[u]), abs(two[u]))
         for u in one.keys() & two.keys()
     }
 
 
-def _given(problem: Problem, side: Side) -> dict[str, float]:
-    """Return the values of unknowns that conditions give at a point of a side."""
-    leaves = environment(problem.coordinates, side.point[None], side.normal[None])
+def given_values(problem: Problem, side: Side) -> dict[str, float]:
+    """Return the values of unknowns that conditions give at a point of a side.
+
+    Where they are finite at the point, those close by: functions that jump have two there.
+    """
+    at, close = (
+        environment(problem.coordinates, point[None], side.normal[None])
+        for point in (side.point, side.within)
+    )
     out = {}
     for form in (f for c in problem.conditions if c.part == side.part for f in c.forms):
         try:
-            coefficients, source = form_values(form, leaves, 1, "condition")
+            form_values(form, at, 1, "condition")
+            coefficients, source = form_values(form, close, 1, "condition")
         except EquationError:
             continue
         terms = [(t, c[0]) for t, c in zip(form.terms, coefficients, strict=True) if c[0]]

@@ -30,15 +30,19 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     unit = scale * run.shares(watched, first, sizes / scale, run.span[0])
 
     def wanted(points: FloatArray) -> FloatArray:
-        first, second = system.initial(points)
+        first, second = run.jumping.initial(points)
         small = MARCH.space * run.tol * unit[:, None]
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
     shape = (2, len(system.unknowns), -1)
     patches = [c.patch for c in cells]
-    values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
-    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
+    held = taken_to(patches, lambda x: run.jumping.initial(x).reshape(-1, len(x))).reshape(shape)
+    values = np.concatenate([held, run.jumping.begun()], axis=2)
+    shared = run.jumping.functions
+    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit, shared=shared)
+    # What is left of a start where functions jump is not smooth, and off by more than weights tell.
+    state = replace(state, carried=bool(shared))
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state

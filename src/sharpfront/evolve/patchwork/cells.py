@@ -15,6 +15,7 @@ from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, at_corners, is_shortest
+from sharpfront.place.patches.poles import cut_at
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.start import first_cells
@@ -71,7 +72,7 @@ class Meshing:
                 )
                 own = [Cell(Patch(maps, (self.limits.base,) * 2, block.chart, block.region))]
                 cells += fitted(own, block, self.tiling.corners) if block.region else own
-        return balanced(cells, self.tiling.periods)
+        return balanced(cut_at(cells, self.tiling.marked), self.tiling.periods)
 
     def layered(self, problem: Problem, tol: float) -> list[Cell]:
         """Return patches for layers along walls that a stationary problem tells of."""

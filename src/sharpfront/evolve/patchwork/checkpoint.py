@@ -70,10 +70,10 @@ def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
 
 
 def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
-    before = words["before"]
+    before, basis = words["before"], restore_patchwork(words["patches"])
     return PatchRunState(
         float(words["t"]),
-        tuple(Cell(patch) for patch in restore_patchwork(words["patches"]).patches),
+        tuple(map(Cell, basis.patches)),
         np.asarray(words["values"]),
         float(words["dt"]),
         np.asarray(words["scale"]),
@@ -83,6 +83,7 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         drift=restored_drift(words.get("drift", ())),
         settling=int(words.get("settling", 0)),
         missed=next(map(float, words.get("missed", ())), None),
+        shared=basis.shared,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,13 +13,13 @@ from sharpfront.bases.in_time import KeptStep, joined_steps
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
+from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
@@ -30,6 +30,8 @@ from sharpfront.evolve.trail import Mark
 from sharpfront.history import Known, TimeStep
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import edges_of_data
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
@@ -58,17 +60,17 @@ class _Course:
     agenda: Agenda
     lines: tuple[FloatArray, FloatArray]
     watched: FloatArray
+    tiling: Tiling
+    jumping: JumpingValues
 
     def run(self, share: float, stride: float) -> PatchRun:
         """Return a run of a share of the tolerance."""
         tol = max(share * self.tol, TIGHTEST)
-        settings, domain = SETTINGS, self.system.problem.domain
-        tiling = tiling_of(domain)
-        assert tiling is not None
+        settings = SETTINGS
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
-        meshing = Meshing(tiling, self.lines, limits, most, self.watched)
-        return PatchRun(self.system, meshing, tol, self.agenda, stride)
+        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
+        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, stride)
 
     def runs(self, share: float) -> tuple[PatchRun, PatchRun]:
         """Return both runs of a pair."""
@@ -103,7 +105,12 @@ def evolve_patches(
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         agenda = agenda_of(plane_formulas(problem), problem.time)
         kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
-        course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
+        tiling = tiling_of(problem.domain)
+        assert tiling is not None
+        jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
+        tiling = replace(tiling, marked=jumping.places)
+        own = _lines(problem), jumping.away(_watched(problem)), tiling, jumping
+        course = _Course(system, tol, kernels, agenda, *own)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
         first = (
             resumed_on_patches(course.run(1.0, 1.0), resume) if resume else _begun(course, 1.0, 1)
@@ -116,12 +123,11 @@ def evolve_patches(
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
     """Return where formulas jump or bend along each axis."""
-    graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
     out = []
     for name, (low, high) in zip(
         problem.domain.coordinates, problem.domain.bounds.T.tolist(), strict=True
     ):
-        found = np.unique(np.concatenate([places_along(g, name, low, high) for g in graphs]))
+        found = np.unique(edges_of_data(problem, name, low, high))
         out.append(found[(found > low) & (found < high)])
     return out[0], out[1]
 
@@ -160,6 +166,7 @@ def _marched(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | No
 
 def _further(course: _Course, way: Way) -> Iterator[Way]:
     """Yield what there is after each step of the strict run."""
+    course.jumping.require_held()
     (coarse, fine), pair = course.runs(way.share), way.pair
     if pair is _NOT_BEGUN:
         pair = Pair(begun_on_patches(coarse), begun_on_patches(fine))

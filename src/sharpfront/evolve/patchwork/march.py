@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import (
     STAGES,
     damped,
@@ -139,11 +138,10 @@ def _taken(
         carried=False,
         settling=max(state.settling - 1, 0),
     )
-    basis = PatchworkBasis(tuple(c.patch for c in state.cells))
     if not after.settling:
         # Rates in a layer that is not settled tell nothing of what follows.
         after = tended_patches(run, after, frame)
-    return PatchStep(state.t, stop, basis, values, after, iterations, between, frame)
+    return PatchStep(state.t, stop, state.basis, values, after, iterations, between, frame)
 
 
 def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
@@ -182,6 +180,7 @@ def _solved(
     discrete, t = run.discrete(state.basis, frame), stage_moments(state.t, dt)
     steady = run.system.is_steady and frame is None
     guess = _guess(state, dt)
+    guess[:, :, discrete.basis.starts[-1] :] = run.jumping.strengths(t)
     old, count = run.factors, 0
     if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
         good = MARCH.slowest if steady else MARCH.good

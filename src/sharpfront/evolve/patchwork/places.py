@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import tabulated
 from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -90,19 +91,34 @@ class Places:
         The first point of each patch, and their number.
     parts
         What evaluates functions at them.
+    basis
+        The patches, with functions that they share.
     """
 
     def __init__(
-        self, points: FloatArray, starts: Ints, parts: Sequence[_Boxes | _Scattered]
+        self,
+        points: FloatArray,
+        starts: Ints,
+        parts: Sequence[_Boxes | _Scattered],
+        basis: PatchworkBasis,
     ) -> None:
-        self.points, self.starts, self._parts = points, starts, parts
+        self.points, self.starts, self._parts, self._basis = points, starts, parts, basis
+        self._shared: dict[Orders, FloatArray] = {}
 
     def values(self, weights: FloatArray, orders: Orders) -> FloatArray:
-        """Return a derivative in space of sums with weights (..., n), (..., m)."""
+        """Return a derivative in space of sums with weights (..., n), (..., m).
+
+        Weights of functions that patches share, which come last, may be left out.
+        """
         flat = weights.reshape(-1, weights.shape[-1])
         out = np.empty((len(flat), len(self.points)))
         for part in self._parts:
             part.values(flat, orders, out)
+        beyond = flat[:, self._basis.starts[-1] :]
+        if beyond.size:
+            if orders not in self._shared:
+                self._shared[orders] = tabulated(self._basis.shared, self.points, orders)
+            out += beyond @ self._shared[orders].T
         return out.reshape(*weights.shape[:-1], -1)
 
 
@@ -173,7 +189,7 @@ def inner_places(basis: PatchworkBasis) -> Places:
             z = [gauss(p + 1)[0] for p in patch.functions]
             at = found[i] if patch.cut is not None else patch.positions(z)
             parts.append(_scattered(basis, i, at, starts))
-    return Places(np.concatenate(found), starts, parts)
+    return Places(np.concatenate(found), starts, parts, basis)
 
 
 def given_places(basis: PatchworkBasis, points: Sequence[FloatArray]) -> Places:
@@ -184,7 +200,7 @@ def given_places(basis: PatchworkBasis, points: Sequence[FloatArray]) -> Places:
         for i, x in enumerate(points)
         if len(x)
     ]
-    return Places(np.concatenate(points), starts, parts)
+    return Places(np.concatenate(points), starts, parts, basis)
 
 
 def _scattered(basis: PatchworkBasis, i: int, at: FloatArray, starts: Ints) -> _Scattered:

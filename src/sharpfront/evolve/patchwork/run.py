@@ -8,11 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import SharedFunctions, tabulated
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import interpolation
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.factors import PatchFactors
 from sharpfront.evolve.patchwork.foresight import at_rest
+from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.places import MovingFrame
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
@@ -54,6 +56,8 @@ class PatchRunState:
         Steps that are yet to be taken whatever they leave out in time.
     missed
         When conditions were missed last, from when on layers grow along walls; None if never.
+    shared
+        Functions of all patches, whose weights come last.
     """
 
     t: float
@@ -68,11 +72,12 @@ class PatchRunState:
     drift: Drift | None = None
     settling: int = 0
     missed: float | None = None
+    shared: tuple[SharedFunctions, ...] = ()
 
     @property
     def basis(self) -> PatchworkBasis:
         """The patches."""
-        return PatchworkBasis(tuple(c.patch for c in self.cells))
+        return PatchworkBasis(tuple(c.patch for c in self.cells), shared=self.shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +123,12 @@ class PatchStep:
 
     def seen(self, points: FloatArray, t: float) -> FloatArray:
         """Return the unknowns at points and a moment of it, (K, m)."""
-        return self.basis.sums(self.at(t), at_rest(self.frame, points, t))
+        weights = self.at(t)
+        found = self.basis.sums(weights, at_rest(self.frame, points, t))
+        if self.basis.shared:
+            shared = weights[:, self.basis.starts[-1] :]
+            found += shared @ tabulated(self.basis.shared, points, (0, 0)).T
+        return found
 
 
 @dataclass(eq=False)
@@ -135,6 +145,8 @@ class PatchRun:
         Of the steps, relative to max(1, max|u|).
     agenda
         What happens when.
+    jumping
+        Where boundary values jump.
     stride
         Share of a step to be taken where it is not errors that hold it short.
     """
@@ -143,6 +155,7 @@ class PatchRun:
     meshing: Meshing
     tol: float
     agenda: Agenda
+    jumping: JumpingValues
     stride: float = 1.0
     factors: PatchFactors | None = None
     even: bool = True
@@ -177,6 +190,7 @@ class PatchRun:
         return (
             isinstance(problem.domain, Box)
             and not problem.further
+            and not self.jumping.held
             and not any(len(own) for own in self.meshing.lines)
             and all(d.orders == (0, 0, 1) for d in leaves)
         )
@@ -185,6 +199,6 @@ class PatchRun:
         """Return the problem on patches; that of the last step if they are the same."""
         last = self._last
         if last is None or last.basis.patches != basis.patches:
-            last = PatchDiscrete(self.system, self.meshing.tiling, basis.patches)
+            last = PatchDiscrete(self.system, self.meshing.tiling, basis)
         self._last = last.in_frame(frame)
         return self._last

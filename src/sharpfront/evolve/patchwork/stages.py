@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import Derivative, Key
 from sharpfront.equation.operator import Operator
@@ -59,8 +58,8 @@ class PatchDiscrete:
         What is marched.
     tiling
         Its domain.
-    patches
-        Boxes that tile it.
+    basis
+        Patches that tile it, with functions that they share, whose weights are known.
     frame
         How they go along; None where they stay.
     """
@@ -69,11 +68,11 @@ class PatchDiscrete:
         self,
         system: PlaneSystem,
         tiling: Tiling,
-        patches: Sequence[Patch],
+        basis: PatchworkBasis,
         frame: MovingFrame | None = None,
     ) -> None:
         self.system, self.tiling, self.frame = system, tiling, frame
-        self.basis = PatchworkBasis(tuple(patches))
+        self.basis = basis
         self.inner = inner_places(self.basis)
         self._held = [_Held(r, self.inner) for r in system.equations]
         self._index: list[Ints] = []
@@ -268,7 +267,7 @@ class PatchDiscrete:
         return np.arange(sum(len(h.places.points) for h in self._held)) < count
 
     def solved(self, tree: FactoredTree, data: Numbers) -> Numbers:
-        """Return the weights for several data of a mode, (R, all data): (R, K, n)."""
+        """Return the weights on patches for several data of a mode, (R, all data): (R, K, n)."""
         columns = tree.solve([data[:, index].T for index in self._index])
         blocks = [c.T.reshape(len(data), len(self.system.unknowns), -1) for c in columns]
         return np.concatenate(blocks, axis=2)

@@ -38,6 +38,7 @@ def carried_over(
     basis, (_, k, n) = state.basis, state.values.shape
     flat = np.concatenate(kept).reshape(-1, n)
     new = taken_to([c.patch for c in cells], lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
+    new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)
     values, *others = np.split(
         new.reshape(-1, k, new.shape[1]), np.cumsum([len(a) for a in kept])[:-1]
     )
@@ -107,7 +108,7 @@ def carried_by(
 ) -> tuple[PatchRunState, Drift | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
-    if not isinstance(domain, Box):
+    if not isinstance(domain, Box) or state.shared:
         return state, None
     now = present(During(run.discrete(state.basis).inner, frame, np.array([state.t])), state.values)
     if frame is not None:

@@ -9,6 +9,7 @@ from sharpfront.equation.expression import Constant, Derivative
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
+from sharpfront.evolve.patchwork.jumping import values_jump
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
@@ -44,11 +45,16 @@ def settles(problem: Problem, tol: float) -> bool:
     """Tell whether a start misses conditions of a problem with diffusion by more than a little.
 
     Layers grow along walls then, for which products have no functions. On boxes patches have strips
-    for them; along curved sides they have none.
+    for them; along curved sides they have none. Or whether values on sides jump: patches have
+    functions that do so too.
     """
     diffuses = any(sum(d.orders[:2]) > 1 for e in problem.equations for d in derivatives_in(e))
-    known = isinstance(problem.domain, Box) and not problem.is_singular
-    return diffuses and known and bool(PlaneSystem(problem).contradictions(MISSED * tol))
+    tiling = tiling_of(problem.domain)
+    if not diffuses or problem.is_singular or tiling is None:
+        return False
+    if isinstance(problem.domain, Box) and PlaneSystem(problem).contradictions(MISSED * tol):
+        return True
+    return values_jump(problem, tiling, tol)
 
 
 def plane_system(problem: Problem) -> PlaneSystem:

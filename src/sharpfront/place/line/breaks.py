@@ -40,6 +40,17 @@ class Break:
         return self.right[1] - self.left[1]
 
 
+def points_and_values(
+    f: Function, low: float, high: float, periodic: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the points of the look for breaks, and values there; on a circle it goes on a bit."""
+    x = np.linspace(low, high, BREAK_POINTS)
+    if periodic:
+        over = (high - low) / (BREAK_POINTS - 1)
+        x = np.asarray(low - 4.3 * over + over * np.arange(BREAK_POINTS + 9), dtype=float)
+    return x, f(x)
+
+
 def breaks_of(
     f: Function,
     low: float,
@@ -47,20 +58,16 @@ def breaks_of(
     periodic: bool,
     size: float = 0.0,
     told: Sequence[float] = (),
+    look: tuple[FloatArray, FloatArray] | None = None,
 ) -> list[Break]:
     """Return the places where a function jumps or bends.
 
     `size` is that of the terms whose difference the function is: its rounding is theirs. `told`
-    are places of jumps that are known, in order: they may be closer than any points of the look.
+    are places of jumps that are known, in order: they may be closer than any points of the look,
+    which is taken unless it has been.
     """
     length = high - low
-    over = length / (BREAK_POINTS - 1)
-    x = (
-        low - 4.3 * over + over * np.arange(BREAK_POINTS + 9)
-        if periodic
-        else np.linspace(low, high, BREAK_POINTS)
-    )
-    u = f(np.asarray(x, dtype=float))
+    x, u = look or points_and_values(f, low, high, periodic)
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     size = max(size, float(np.abs(u).max()))
     noise = 4.0 * NOISE * size
@@ -68,10 +75,9 @@ def breaks_of(
     if spread <= 1e4 * noise:
         return found
     bend = np.abs(np.diff(u, 2))
-    around = np.stack([bend[:-4], bend[1:-3], bend[3:-1], bend[4:]])
     # A smooth function bends about as much next door.
     odd = (bend[2:-2] >= bend[1:-3]) & (bend[2:-2] >= bend[3:-1])
-    odd &= (bend[2:-2] > 4.0 * np.minimum(around[0], around[3])) & (
+    odd &= (bend[2:-2] > 4.0 * np.minimum(bend[:-4], bend[4:])) & (
         bend[2:-2] > max(SMALL * steep, noise)
     )
     for i in np.flatnonzero(odd) + 2:

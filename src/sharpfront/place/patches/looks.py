@@ -222,7 +222,7 @@ def _data(
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
     mapped = found.in_chart(taylor_of(patch, patch.in_chart(points) if at is None else at))
-    size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
+    size = np.maximum(felt_size(mapped, patch.sides, rough, extent), 1e-300)
     mean = float(np.mean(size))
     closer = _from_poles(looks.poles, patch, points)
     data = [(closer * found.rhs / mean / (SETTINGS.source * looks.tol), mean / size)]

@@ -156,7 +156,7 @@ def _lines(
     edges = [np.empty(0) for _ in block.lines]
     if block.chart is None:
         edges = [
-            _new_lines(_edges(problem, name, float(x[0]), float(x[-1])), x)
+            _new_lines(edges_of_data(problem, name, float(x[0]), float(x[-1])), x)
             for x, name in zip(block.lines, problem.domain.coordinates, strict=True)
         ]
     elif isinstance(block.chart, Strip) and block.chart.front is not None:
@@ -257,10 +257,10 @@ def _beside_fronts(holding: Holding, block: Block, steep: Sequence[Line], base: 
 def has_edges(problem: Problem) -> bool:
     """Tell whether data jump or bend on a line across the domain."""
     ends = zip(problem.domain.coordinates, *problem.domain.bounds, strict=True)
-    return any(len(_edges(problem, name, float(a), float(b))) > 0 for name, a, b in ends)
+    return any(len(edges_of_data(problem, name, float(a), float(b))) > 0 for name, a, b in ends)
 
 
-def _edges(problem: Problem, name: str, low: float, high: float) -> FloatArray:
+def edges_of_data(problem: Problem, name: str, low: float, high: float) -> FloatArray:
     """Return where data jump or bend on a line across the domain, and where loads act.
 
     What holds on the boundary next to an end is meant for the end: x > 1e-9.

@@ -21,8 +21,6 @@ from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import SlabBasis
 
-# Every other place is an even one, in case that kernels are rare somewhere.
-_EVEN_SHARE = 2
 # Of curves: even places, and into how many steps the way from one kernel to the next is divided.
 _EVEN, _STEPS = 1001, 8
 # Halvings of the way across the boundary.
@@ -34,49 +32,28 @@ def graded_axis(basis: Any, axis: int, bounds: FloatArray, count: int) -> FloatA
 
     Even ones where a basis does not say where its kernels are in these bounds (2, d).
     """
-    low, high = bounds[:, axis]
     centres = centres_of(basis)
-    if not len(centres) or centres.shape[1] != bounds.shape[1]:
-        return np.linspace(low, high, count)
-    inner = shared_places(centres[:, axis], (low, high), count - 2)
-    return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
+    known = centres[:, axis] if centres.shape[1] == bounds.shape[1] else np.zeros(0)
+    return graded_places(known, bounds[:, axis], count)
 
 
-def shared_places(centres: FloatArray, ends: tuple[float, float], count: int) -> FloatArray:
-    """Return places between two ends, half of them even and half at quantiles of the centres."""
-    low, high = ends
-    shares = np.linspace(0.0, 1.0, count + 2)
-    inside = np.clip(centres, low, high)
-    graded = np.quantile(inside, shares[1:-1:_EVEN_SHARE]) if len(inside) else np.zeros(0)
-    return np.concatenate([low + (high - low) * shares[_EVEN_SHARE:-1:_EVEN_SHARE], graded])
-
-
-def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> FloatArray:
-    """Return about `most` increasing places on a line, both ends among them.
-
-    Even ones, kernels' centres and some between each two.
-    """
-    count = len(_stops(kernels, ends))
-    steps = max(1, min(_STEPS, (2 * most // 3) // count))
-    places = dense_places(kernels, ends, max(2, most // 3), steps)
-    thin = max(1, -(-len(places) // most))
-    return np.unique(np.concatenate([places[::thin], [ends[1]]]))
-
-
-def _stops(kernels: Kernels, ends: tuple[float, float]) -> FloatArray:
-    """Return both ends of a line and the centres between them."""
-    low, high = ends
-    centres = kernels.centres[:, 0]
-    return np.unique(np.concatenate([[low, high], centres[(centres > low) & (centres < high)]]))
-
-
-def dense_places(
-    kernels: Kernels, ends: tuple[float, float], even: int = _EVEN, steps: int = _STEPS
+def graded_places(
+    centres: FloatArray, ends: Sequence[float] | FloatArray, count: int
 ) -> FloatArray:
-    """Return even places on a line, and the way from each kernel to the next in so many steps."""
-    stops = _stops(kernels, ends)
-    graded = stops[:-1, None] + np.diff(stops)[:, None] * np.arange(steps) / steps
-    return np.unique(np.concatenate([np.linspace(*ends, even), stops, graded.ravel()]))
+    """Return up to `count` increasing places with both ends: even ones, and as dense as centres."""
+    low, high = ends
+    shares, inside = np.linspace(0.0, 1.0, count), np.clip(centres, low, high)
+    graded = np.quantile(np.concatenate([[low], inside, [high]]), shares[1::2])
+    return np.unique(np.concatenate([low + (high - low) * shares[::2], graded, [high]]))
+
+
+def dense_places(kernels: Kernels, ends: tuple[float, float]) -> FloatArray:
+    """Return even places on a line, and the way from each kernel to the next in steps."""
+    (low, high), centres = ends, kernels.centres[:, 0]
+    inside = centres[(centres > low) & (centres < high)]
+    stops = np.unique(np.concatenate([[low, high], inside]))
+    graded = stops[:-1, None] + np.diff(stops)[:, None] * np.arange(_STEPS) / _STEPS
+    return np.unique(np.concatenate([np.linspace(low, high, _EVEN), stops, graded.ravel()]))
 
 
 def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[FloatArray, Any]:

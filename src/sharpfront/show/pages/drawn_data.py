@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.files import plain
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.kernels import Kernels, Section, graded_axis, graded_line, section
+from sharpfront.show.data.kernels import Kernels, Section, graded_axis, graded_places, section
 from sharpfront.show.data.placements import Placement
 from sharpfront.show.data.quantity import Shown, colour_scale
 from sharpfront.show.data.raster import limits_of, outline_of, with_margin
@@ -77,7 +77,7 @@ def line_data(
     frames, points = [], []
     for i in range(count):
         everything = placements[answer if times is None else i].everything
-        x = graded_line(everything, _interval(solution), most)
+        x = graded_places(everything.centres[:, 0], _interval(solution), most)
         at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
         values = {s.key: singles(s.quantity.values(at)) for s in shown}
         frames.append({"x": doubles(x), "values": values})
