@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -18,12 +17,10 @@ from scipy.linalg import lstsq
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.inside import RANK, Frame, Inside
 from sharpfront.bases.legendre import gauss, legendre_table, norms
+from sharpfront.bases.rims import Rim
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.panels import Panels, Stretch
 from sharpfront.maps import Strip
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 Interval = tuple[float, float]
 # A side of a strip: axis of its normal in the strip, and end.
@@ -41,9 +38,6 @@ ALONG, FEWEST_ALONG = 2.0, 3
 SEEN = 17
 # Integrals are exact for polynomials up to this degree along each axis.
 DEGREE, QUADRATURE_POINTS = 12, 2
-# Points of a strip's side that tell what lies beyond it; as close as this share of the domain they
-# are one.
-DENSE, CORNER = 100, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,34 +199,12 @@ class Region:
         inside = self.domain.contains(points)
         if not self.strips:
             return inside
-        tree, normals = self.edges
-        gaps, nearest = map(np.asarray, tree.query(points, 2))
-        away = points[:, None] - tree.data[nearest]
-        beyond = np.sum(away * normals[nearest], axis=2)
-        # Beyond a corner at the end of a strip either side of it may be the nearest.
-        near = CORNER * float(np.ptp(self.domain.bounds, axis=0).max())
-        corner = self._ends[nearest].any(axis=1) & (gaps[:, 1] - gaps[:, 0] < near)
-        into = np.where(corner, beyond.min(axis=1), beyond[:, 0])
-        return np.asarray(inside & (into <= 0.0))
+        return np.asarray(inside & (self.strip_rim.beyond(points) <= 0.0))
 
     @cached_property
-    def _ends(self) -> Flags:
-        """Which of the points of `edges` are on sides across strips."""
-        across = np.repeat([axis == 0 for _, axis, _ in self.strips.values()], DENSE)
-        return np.concatenate([across, np.zeros(len(self.shut), dtype=bool)])
-
-    @cached_property
-    def edges(self) -> tuple[cKDTree, FloatArray]:
-        """Points on the sides of the strips, and normals that lead into these."""
-        from scipy.spatial import cKDTree
-
-        t = np.linspace(-1.0, 1.0, DENSE)
-        panel = np.repeat(list(self.strips), DENSE)
-        found, _ = self.panels.boundary(panel, np.tile(t, len(self.strips)))
-        # Whatever is nearest to them lies on no side of them.
-        nowhere = np.full(self.shut.shape, np.nan)
-        normals = np.concatenate([found.normals, nowhere])
-        return cKDTree(np.concatenate([found.points, self.shut])), normals
+    def strip_rim(self) -> Rim:
+        """The sides of the strips."""
+        return Rim.of(self.panels.chosen(np.array(list(self.strips))), self.shut)
 
     def look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
         """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""

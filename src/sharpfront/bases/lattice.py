@@ -6,17 +6,14 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.cut import BESIDE, Region
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.rims import Rim
 from sharpfront.bases.solid_cut import SolidRegion
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9
@@ -129,8 +126,8 @@ class Sides:
     """The regions that strips along curves inside a domain leave of it."""
 
     regions: tuple[int, ...]  # that of each patch, as a number; of those in charts any
-    # Points on the long sides of strips with the number of the region beside them, (m, 3); none
-    # where there is only one region.
+    # Points on the sides of strips, as of a rim, with the number of the region beside them, (m, 7);
+    # none where there is only one region.
     edges: FloatArray
 
     @classmethod
@@ -140,20 +137,16 @@ class Sides:
         own = tuple(numbers.setdefault(patch.region, len(numbers)) for patch in patches)
         regions = [(region, k) for region, k in numbers.items() if isinstance(region, Region)]
         if len(regions) < 2:
-            return cls(own, np.empty((0, 3)))
-        edges = [np.column_stack([r.edges[0].data, np.full(r.edges[0].n, k)]) for r, k in regions]
+            return cls(own, np.empty((0, 7)))
+        edges = [np.insert(r.strip_rim.table, 6, k, axis=1) for r, k in regions]
         return cls(own, np.concatenate(edges))
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        from scipy.spatial import cKDTree
+    def _rims(self) -> dict[int, Rim]:
+        numbers = self.edges[:, 6].astype(int)
+        return {int(k): Rim(self.edges[numbers == k, :6]) for k in np.unique(numbers)}
 
-        return cKDTree(self.edges[:, :2])
-
-    def elsewhere(self, points: FloatArray, patch: int) -> Flags:
-        """Tell which points, not in strips, lie in another region than a patch."""
-        if not len(self.edges):
-            return np.zeros(len(points), dtype=bool)
-        # On the straight way to the nearest edge there is no other.
-        nearest = self.edges[self._tree.query(points)[1], 2]
-        return np.asarray(nearest != self.regions[patch])
+    def beyond(self, points: FloatArray, patch: int) -> FloatArray:
+        """Return how far points are beyond the region of a patch, about, (m,)."""
+        rim = self._rims.get(self.regions[patch])
+        return np.zeros(len(points)) if rim is None else np.maximum(rim.beyond(points), 0.0)

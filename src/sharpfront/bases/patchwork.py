@@ -127,8 +127,7 @@ class PatchworkBasis:
             first = int(lattice.members[0])
             if self.patches[first].chart is None:
                 # Boxes of space have what no strip along a curve has.
-                gap = gap + NEAR * lattice.extent
-                gap = np.where(self.sides.elsewhere(points, first), np.inf, gap)
+                gap = gap + NEAR * lattice.extent + self.sides.beyond(points, first)
             out = np.where(gap < least, found, out)
             least = np.minimum(gap, least)
         return out

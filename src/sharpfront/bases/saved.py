@@ -85,7 +85,9 @@ def restored_parts(state: dict[str, Any]) -> Parts:
     outside = tuple(bool(k) for k in state.get("outside", ())) or None
     beside = None
     if "regions" in state:
-        beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
+        beside = Sides(
+            tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]).reshape(-1, 7)
+        )
     names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
     again = restored if np.asarray(state["low"]).shape[1] == 2 else _restored_in_space
     shared = tuple(again(np.asarray(state[name])) for name in names)

@@ -90,7 +90,10 @@ def first_cells(
             strips[0] = {whole: (math.ceil(MITRED * settings.layer(tol)), AxisMap(*whole))}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
-            across = [strips[a].get(side, (base, AxisMap(*side))) for a, side in enumerate(ends)]
+            usual = [base + more for more in block.more or (0,) * len(ends)]
+            across = [
+                strips[a].get(side, (usual[a], AxisMap(*side))) for a, side in enumerate(ends)
+            ]
             functions, maps = zip(*across, strict=True)
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own

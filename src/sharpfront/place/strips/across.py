@@ -19,6 +19,8 @@ from sharpfront.problem import Problem
 STRICT = 1 / 30
 # Where a chart beside a straight front is looked at, and over how much, as shares of its side.
 ALONG, THIN = (0.25, 0.5, 0.75), 1e-3
+# Squares beside a front are looked at over no more than this share of them.
+BROAD = 0.25
 
 
 def held_across(holding: Holding, ribbon: Ribbon, room: float, base: int) -> float:
@@ -102,6 +104,24 @@ def lines_in_chart(
 
     places = _as_far_as(held, length)
     return np.asarray((length - places)[::-1] if end else places)
+
+
+def lines_of_front(holding: Holding, charts: Sequence[Quadrilateral], base: int) -> FloatArray:
+    """Return where to cut beside a front on the first sides of squares, as far as it is narrow.
+
+    From 0 on, as distances; the squares are as large as each other. In the middle of each patches
+    are looked at as broad as deep, for what is narrow counts by the size of its patch.
+    """
+    size, functions = float(charts[0].size[1]), base + STRIPS.more
+
+    def held(low: float, high: float) -> bool:
+        half = 0.5 * min(high - low, BROAD * size)
+        maps = AxisMap(0.5 * size - half, 0.5 * size + half), AxisMap(low, high)
+        return all(holding(Patch(maps, (functions, functions), chart)) for chart in charts)
+
+    places = _as_far_as(held, size)
+    last = next(k for k in range(1, len(places)) if k == len(places) - 1 or held(places[k], size))
+    return np.asarray(places[: last + 1])
 
 
 def _as_far_as(held: Callable[[float, float], bool], depth: float) -> FloatArray:

@@ -195,7 +195,7 @@ def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:
     def clearance(points: FloatArray, _: float) -> FloatArray:
         own = domain.distance(points)
         if region.strips:
-            own = np.minimum(own, distances(region.edges[0], points))
+            own = np.minimum(own, distances(region.strip_rim.tree, points))
         return np.asarray(own)
 
     rooms = rooms_along(ribbon, float(np.ptp(domain.bounds, axis=0).max()), clearance)

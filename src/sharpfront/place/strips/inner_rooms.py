@@ -30,7 +30,7 @@ Distance = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class _End:
+class WallEnd:
     """An end of a curve on a wall."""
 
     wall: Wall
@@ -51,7 +51,7 @@ class Surroundings:
 
         Where there is too little somewhere, those of its parts that have more, if any.
         """
-        ends = _ends_on_walls(panels, self.block)
+        ends = ends_on_walls(panels, self.block)
         if None not in ends:
             rooms = self._rooms(_between_walls(Ribbon(panels, panels.normals), ends), which)
             whole = self._scaled(panels, rooms, ends)
@@ -63,7 +63,7 @@ class Surroundings:
         self,
         panels: Panels,
         rooms: FloatArray,
-        ends: Sequence[_End | None],
+        ends: Sequence[WallEnd | None],
     ) -> tuple[Ribbon, float] | None:
         """Return a curve with directions as long as the room of its panels; None if that is small.
 
@@ -80,7 +80,7 @@ class Surroundings:
         return ribbon.scaled(joints / most), most
 
     def _parts(
-        self, panels: Panels, which: int, ends: Sequence[_End | None]
+        self, panels: Panels, which: int, ends: Sequence[WallEnd | None]
     ) -> list[tuple[Ribbon, float]]:
         """Return the parts of a curve that have room for strips, cut to where there is little."""
         others = _away_from(self.block, [end.wall for end in ends if end is not None])
@@ -158,12 +158,12 @@ def is_wide(panels: Panels, block: Block) -> bool:
     return bool(np.ptp(samples(panels)[0], axis=0).max() > least)
 
 
-def _ends_on_walls(panels: Panels, block: Block) -> list[_End | None]:
+def ends_on_walls(panels: Panels, block: Block) -> list[WallEnd | None]:
     """Return the walls that a curve ends on, first and last; none for a closed one.
 
     None in their place where it ends elsewhere, or runs along the wall.
     """
-    out: list[_End | None] = []
+    out: list[WallEnd | None] = []
     for panel, t in () if panels.closed else ((0, -1.0), (len(panels.parts) - 1, 1.0)):
         found, _ = panels.boundary(np.array([panel]), np.array([t]))
         point, normal = found.points[0], found.normals[0]
@@ -175,11 +175,11 @@ def _ends_on_walls(panels: Panels, block: Block) -> list[_End | None]:
         along = np.zeros(2)
         along[rest] = 1.0 / normal[rest]
         gap = min(point[rest] - float(wall[2][0]), float(wall[3][0]) - point[rest])
-        out.append(_End(wall, along, STRIPS.aside * gap * abs(normal[rest]) / STRIPS.deepest))
+        out.append(WallEnd(wall, along, STRIPS.aside * gap * abs(normal[rest]) / STRIPS.deepest))
     return out
 
 
-def _between_walls(ribbon: Ribbon, ends: Sequence[_End | None]) -> Ribbon:
+def _between_walls(ribbon: Ribbon, ends: Sequence[WallEnd | None]) -> Ribbon:
     """Return a ribbon whose directions lead along walls at its ends, which fades over a panel."""
     out, last = ribbon.outwards.copy(), len(ribbon.outwards) - 1
     for end, panel, t in zip(ends, (0, last), (-1.0, 1.0), strict=False):

@@ -50,6 +50,8 @@ class StripSettings:
     # Nor are there any where there is less room than this share of the domain: boxes would be as
     # small.
     narrowest: float = 1e-3
+    # Across a front that others cross data are looked at in so many places.
+    looked: int = 6
     # Where strips end inside panels are no longer than so many times the room beside them.
     beside_room: float = 6.0
     # At a wall a band takes no more than this share of the way to its end, a strip of the wall.

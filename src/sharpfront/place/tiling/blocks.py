@@ -42,6 +42,8 @@ class Block:
     layered
         The axes across which all of it is as deep as the layer of a wall at its lower end, with how
         many times the functions of a layer that takes.
+    more
+        By how many functions more than usual data are held along each axis; none by default.
     decays
         How often layers decay by 1/e across all of it, along the last axis, where that is known.
     """
@@ -52,6 +54,7 @@ class Block:
     chart: Chart | None = None
     region: Region | SolidRegion | None = None
     layered: Mapping[int, float] = field(default_factory=dict)
+    more: tuple[int, ...] = ()
     decays: float = 0.0
 
     def in_space(self, positions: FloatArray) -> FloatArray:
