@@ -139,6 +139,19 @@ def test_another_way_is_asked_where_products_do_not_hold_the_start(solved_there)
     assert evolve_plane(_ring(1e-6), 0.5, instead=lambda: other) is not other
 
 
+@pytest.mark.parametrize(("width", "asked"), [(0.25, True), (2.0, False)])
+def test_in_shapes_patches_are_asked_for_a_narrow_start(width, asked):
+    problem = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dt - 1e-3 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=lambda x, y: np.exp(-((x - 0.3) ** 2 + y**2) / width**2),
+        time=(0, 1e-4),
+    )
+    other = solved("petal-heat")
+    assert (evolve_plane(problem, 1e-3, instead=lambda: other) is other) == asked
+
+
 @pytest.mark.slow
 def test_a_front_that_products_do_not_hold_is_solved_on_patches():
     entry, width, end, tol = CASES["growing-circle"][0], 0.02, 0.01, 1e-2

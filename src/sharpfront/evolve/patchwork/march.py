@@ -97,7 +97,7 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         end = replace(state, scale=scale, unit=unit)
         tails = run.meshing.tails(state.cells, _blocks(run, end, values))
         cells, changed = list(state.cells), False
-        if np.any(tails.tail > (MARCH.again if meshes else 1.0)):
+        if np.any(tails.tail > MARCH.again):
             cells, changed = run.meshing.finer(state.cells, tails)
         if changed and meshes < MARCH.meshes:
             meshes += 1
@@ -126,7 +126,7 @@ def _taken(
     stop = run.agenda.settled(state.t + dt, run.span[1])
     grown = (
         dt
-        if frame is None and MARCH.keep[0] < factor < MARCH.keep[1]
+        if frame is None and not state.carried and MARCH.keep[0] < factor < MARCH.keep[1]
         else dt * factor * (run.stride if frame is None and factor > 1 else 1.0)
     )
     after = replace(
