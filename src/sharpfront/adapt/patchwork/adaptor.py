@@ -17,7 +17,8 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.patchwork.certify import MEANING, Certifier
-from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
+from sharpfront.adapt.patchwork.checked import mismatch_of, residual_on
+from sharpfront.adapt.patchwork.corners import are_quiet
 from sharpfront.adapt.patchwork.faded import holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.layers import grown_layers, layer_tails, richer_layers
@@ -150,6 +151,8 @@ class Patches:
 
     def assess(self, state: PatchState, approximation: Approximation) -> PatchAssessment:
         """Return how weights fall, with a certificate if they are small enough."""
+        left = residual_on(state.problem, approximation, [c.patch for c in state.cells])
+        state = replace(state, quiet=are_quiet(state.tiling.corners, *left))
         scales = scales_of(approximation, state)
         aim = min(state.aim, tolerance_of(state, approximation))
         tails = tails_in(approximation, state, scales, aim)
@@ -159,8 +162,7 @@ class Patches:
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
-        settled = state.final or (short and not moving)
-        if settled and not state.unsettled:
+        if (state.final or (short and not moving)) and not state.unsettled:
             certificate = carried(state, tails, self.leastsquares)
             certificate = certificate or self._certifier(state).certificate(
                 state.cells, approximation, scales, tails, state.tol
@@ -169,18 +171,15 @@ class Patches:
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
             certificate = replace(certificate, held=held, unseen=unseen(state))
             value = max(certificate.value, certificate.beside)
-        points, volumes = checked_points([c.patch for c in state.cells])
-        residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
         return PatchAssessment(
             approximation,
-            points,
-            volumes,
-            residual,
+            *left,
             mismatch_of(state.problem, approximation) if certificate else math.nan,
             Estimate(value, MEANING),
             tails,
             certificate,
             mode,
+            state.quiet,
         )
 
     def observe(self, state: PatchState, assessment: PatchAssessment) -> PatchState:
@@ -189,7 +188,7 @@ class Patches:
             return replace(state, best=assessment, finished=state.missing)
         state = replace(state, tried=(*state.tried, longest_tail(assessment)))
         tol = tolerance_of(state, assessment.approximation)
-        state = replace(state, aim=min(state.aim, tol))
+        state = replace(state, aim=min(state.aim, tol), quiet=assessment.quiet)
         if assessment.mode is not None:
             state = replace(state, softness=assessment.mode.size, growing=assessment.mode.grows)
         if state.soft:

@@ -20,14 +20,18 @@ ON_PART = 256
 POINTS = ("points", "normals")
 
 
-def checked_points(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray]:
-    """Return points of patches at which the residual is looked at, and their shares of volume."""
+def residual_on(
+    problem: Problem, approximation: Approximation, patches: Sequence[Patch]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return points of patches, their shares of volume, and what equations leave there."""
     points, volumes = [], []
     for patch in patches:
         points.append(patch.spread(_CHECKED))
         size = patch.cut.measure if patch.cut else float(np.prod(patch.sides))
         volumes.append(np.full(len(points[-1]), size / len(points[-1])))
-    return np.concatenate(points), np.concatenate(volumes)
+    every = np.concatenate(points)
+    left = np.abs(approximation.residuals(problem, every)).max(axis=0)
+    return every, np.concatenate(volumes), left
 
 
 def mismatch_of(problem: Problem, approximation: Approximation) -> float:

@@ -18,6 +18,25 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 
 
+def are_quiet(
+    corners: FloatArray, points: FloatArray, volumes: FloatArray, residual: FloatArray
+) -> bool:
+    """Tell whether less of an equation is left along edges in space, (k, 3), than elsewhere.
+
+    Then they are not why a solution is not resolved. Its first patches all lie at edges, and
+    weights on these do not tell a bump in the middle of the domain from what edges do. Residuals at
+    points, (m,), which stand for volumes, do.
+    """
+    if corners.shape[1] < 3 or not len(corners):
+        return False
+    gaps = np.nan_to_num((points[:, None] - corners) / np.ptp(points, axis=0))
+    near = np.linalg.norm(gaps, axis=2).min(axis=1) < SETTINGS.vicinity
+    if not near.any() or near.all():
+        return False
+    there, elsewhere = (np.average(residual[at] ** 2, weights=volumes[at]) for at in (near, ~near))
+    return bool(there < SETTINGS.quiet**2 * elsewhere)
+
+
 @dataclass(frozen=True)
 class CornerChanges:
     """Changes of a solution that are too large on patches with a singularity at a corner."""

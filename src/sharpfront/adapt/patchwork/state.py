@@ -60,6 +60,7 @@ class PatchAssessment(Assessment):
     tails: Tails
     certificate: Certificate | None
     mode: SoftMode | None = None
+    quiet: bool = False  # whether edges in space are not what is left to resolve
 
     @property
     def roughest(self) -> tuple[float, ...]:
@@ -123,6 +124,7 @@ class PatchState:
     softness: float = 0.0  # the size of the softest mode in it
     growing: bool = False  # whether that was larger than before
     moves: int = 0  # solutions in a row that were far from the one before
+    quiet: bool = False  # whether edges in space are not what is left to resolve
     near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
     looks: Looks = field(kw_only=True)  # at the data
@@ -156,7 +158,7 @@ class PatchState:
         Not before a solution was found wanting without: most are smooth at right angles. In space
         those of edges through the whole domain may be there already.
         """
-        if self.fitted and self.problem.domain.dimension < 3:
+        if self.quiet or (self.fitted and self.problem.domain.dimension < 3):
             return False
         slow = self.wedges.asked(self.cells, assessment.tails, aim)
         # Where there are some already, the second solve that is not enough asks for the others.
@@ -205,8 +207,12 @@ class PatchState:
 
     @property
     def corners(self) -> FloatArray:
-        """Corners of the domain, and places on its sides at which the solution jumps, (k, d)."""
+        """Corners of the domain, and places on its sides at which the solution jumps, (k, d).
+
+        None of the domain while something else is to be resolved.
+        """
         known, places = self.tiling.corners, (*self.jumps.places, *self.jumps.held)
+        known = known[:0] if self.quiet else known
         more = [p for p in places if not np.any(np.all(known == np.array(p), axis=1))]
         return np.concatenate([known, np.array(more).reshape(-1, known.shape[1])])
 

@@ -1,0 +1,44 @@
+"""Smooth solutions in space with a bump inside: edges and corners have nothing to do with it."""
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.corners import are_quiet
+from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import Limits, refined
+from sharpfront.place.patches.tails import Tails
+
+POINTS = np.stack(np.meshgrid(*[np.linspace(0.02, 0.98, 17)] * 3), axis=-1).reshape(-1, 3)
+# The four edges of a cube along z.
+EDGES = np.array([(x, y, np.nan) for x in (0.0, 1.0) for y in (0.0, 1.0)])
+
+
+def from_edge(points):
+    return np.linalg.norm(points[:, None, :2] - EDGES[:, :2], axis=2).min(axis=1)
+
+
+def test_edges_are_quiet_while_a_bump_inside_is_not_resolved():
+    volumes = np.ones(len(POINTS))
+    bump = np.exp(-30 * ((POINTS - 0.5) ** 2).sum(axis=1))
+    edge = np.abs(np.log(from_edge(POINTS)))
+    assert are_quiet(EDGES, POINTS, volumes, bump)
+    assert not are_quiet(EDGES, POINTS, volumes, edge)
+    assert not are_quiet(EDGES, POINTS, volumes, bump + edge)
+    assert not are_quiet(EDGES[:, :2], POINTS[:, :2], volumes, bump)
+
+
+def test_points_count_as_much_as_the_volume_they_stand_for():
+    near = from_edge(POINTS) < 0.1
+    residual = np.where(near, 0.3, np.where(POINTS[:, 2] < 0.5, 1.0, 0.01))
+    assert are_quiet(EDGES, POINTS, np.ones(len(POINTS)), residual)
+    assert not are_quiet(EDGES, POINTS, np.where(POINTS[:, 2] < 0.5, 1e-3, 1.0), residual)
+
+
+def test_parts_of_a_patch_in_space_are_no_worse_than_the_whole():
+    cell = Cell(Patch((AxisMap(0.0, 1.0),) * 3, (15, 15, 15)), promise=1e-4)
+    tail, endless = np.full((1, 3), 1e-2), np.full((1, 3), np.inf)
+    tails = Tails(tail, endless, np.zeros((1, 3), dtype=bool), tail, tail)
+    parts, _ = refined([cell], tails, 1e-4, 0.1, Limits(8, 13, 6), (None,) * 3, np.empty((0, 3)))
+    assert len(parts) == 8
+    assert {part.patch.functions for part in parts} == {(10, 10, 10)}
