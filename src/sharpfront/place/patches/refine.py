@@ -127,6 +127,8 @@ def _in_turn(
 ) -> tuple[Tails, float]:
     """Return the tails that count now, and the length from which on patches are changed."""
     sizes = np.array([cell.patch.size for cell in cells])
+    if is_joint(cells[0].patch.dimension) and np.any(tails.tail > aim):
+        aim = SETTINGS.beneath * aim
     loud = loudest(tails, aim)
     least = max(aim, disturbed * float(loud.tail.max()))
     if sizes[loud.tail.max(axis=1) > least].sum() >= SETTINGS.bulk * sizes.sum():
