@@ -187,9 +187,8 @@ def _enriched(
             return cut_to_corner(cell, tail, aim, (limits.least, limits.base), towards)
         # In space, where a patch gets all it may have first, parts with the functions that a patch
         # begins with would be worse than the whole.
-        had = np.array(patch.functions) if is_joint(patch.dimension) else limits.base
-        known = np.where(np.isfinite(wanted), wanted, had)
-        halves = np.ceil(SETTINGS.half * known) + 1
+        least = patch.functions if is_joint(patch.dimension) else 0
+        halves = np.ceil(SETTINGS.half * np.where(np.isfinite(wanted), wanted, least)) + 1
         counts = np.clip(halves, limits.base, limits.most).astype(int)
         return split(cell, tail, axes, aim, counts, thin)
     functions = tuple(
