@@ -42,3 +42,12 @@ def test_parts_of_a_patch_in_space_are_no_worse_than_the_whole():
     parts, _ = refined([cell], tails, 1e-4, 0.1, Limits(8, 13, 6), (None,) * 3, np.empty((0, 3)))
     assert len(parts) == 8
     assert {part.patch.functions for part in parts} == {(10, 10, 10)}
+
+
+def test_tails_that_are_nearly_too_long_do_not_wait_for_another_solve():
+    sides = [(AxisMap(a, a + 1.0), AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)) for a in (0.0, 1.0, 2.0)]
+    cells = [Cell(Patch(maps, (9, 9, 9))) for maps in sides]
+    tail = np.repeat([[2e-3], [6e-4], [2e-4]], 3, axis=1)
+    tails = Tails(tail, np.full((3, 3), 10.0), np.ones((3, 3), dtype=bool), tail, tail)
+    after, _ = refined(cells, tails, 1e-3, 0.1, Limits(8, 13, 6), (None,) * 3, np.empty((0, 3)))
+    assert [c.patch.functions[0] for c in after] == [11, 11, 9]

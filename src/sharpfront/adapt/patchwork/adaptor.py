@@ -163,9 +163,13 @@ class Patches:
         short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         if (state.final or (short and not moving)) and not state.unsettled:
-            certificate = carried(state, tails, self.leastsquares)
+            told = tails
+            if state.quiet:
+                # What is claimed counts edges whether they are quiet or not.
+                told = tails_in(approximation, replace(state, quiet=False), scales, aim)
+            certificate = carried(state, told, self.leastsquares)
             certificate = certificate or self._certifier(state).certificate(
-                state.cells, approximation, scales, tails, state.tol
+                state.cells, approximation, scales, told, state.tol
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0

@@ -127,6 +127,8 @@ def _in_turn(
 ) -> tuple[Tails, float]:
     """Return the tails that count now, and the length from which on patches are changed."""
     sizes = np.array([cell.patch.size for cell in cells])
+    if is_joint(cells[0].patch.dimension) and np.any(tails.tail > aim):
+        aim = SETTINGS.beneath * aim
     loud = loudest(tails, aim)
     least = max(aim, disturbed * float(loud.tail.max()))
     if sizes[loud.tail.max(axis=1) > least].sum() >= SETTINGS.bulk * sizes.sum():
@@ -185,9 +187,8 @@ def _enriched(
             return cut_to_corner(cell, tail, aim, (limits.least, limits.base), towards)
         # In space, where a patch gets all it may have first, parts with the functions that a patch
         # begins with would be worse than the whole.
-        had = np.array(patch.functions) if is_joint(patch.dimension) else limits.base
-        known = np.where(np.isfinite(wanted), wanted, had)
-        halves = np.ceil(SETTINGS.half * known) + 1
+        least = patch.functions if is_joint(patch.dimension) else 0
+        halves = np.ceil(SETTINGS.half * np.where(np.isfinite(wanted), wanted, least)) + 1
         counts = np.clip(halves, limits.base, limits.most).astype(int)
         return split(cell, tail, axes, aim, counts, thin)
     functions = tuple(
