@@ -24,14 +24,11 @@ _IN_SPACE = (-1.0, -0.931, -0.89, -0.467, -0.143, 0.352, 0.838, 0.883, 0.938, 1.
 # On the line, where they cost next to nothing, Chebyshev's: of a polynomial of degree n these see
 # cos(pi n / 2 / 64) of the largest value, 0.82 for n = 25 (Ehlich and Zeller).
 _ON_THE_LINE = tuple((-np.cos(np.pi / 64 * np.arange(65))).tolist())
-# In the plane 25 of these: estimates of 60 smooth problems were 0.5 to 1.0 times their errors with
-# the ten, and are 0.86 to 1.0 times, for no more time that can be told.
-_IN_THE_PLANE = tuple((-np.cos(np.pi / 24 * np.arange(25))).tolist())
 
 
 def compared_at(dimension: int) -> tuple[float, ...]:
     """Return positions on each axis of a patch, from -1 to 1."""
-    return {1: _ON_THE_LINE, 2: _IN_THE_PLANE}.get(dimension, _IN_SPACE)
+    return _ON_THE_LINE if dimension == 1 else _IN_SPACE
 
 
 def sizes_of(values: FloatArray, where: Flags) -> list[float]:
