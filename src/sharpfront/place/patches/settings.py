@@ -76,7 +76,7 @@ class PatchSettings:
     # Without that circular fronts took 12 solves, with 0.3 of it 7 and with this 6, an L 6 and 5; a
     # star as many.
     bulk: float = 0.5
-    # In space, where an estimate costs ten solves, tails that are this share of what is aimed at
+    # In space, where an estimate costs five to ten solves, tails that are this share of what is aimed at
     # are made shorter with those that are longer than that. Without that a bump in a drawn box
     # and one in a ball failed their first estimates, at 1.6 and 1.05 of the tolerance.
     beneath: float = 0.4
@@ -124,7 +124,8 @@ class PatchSettings:
     # In space edges are not why a solution is not resolved if the equation's residuals within this
     # share of the domain from them are less than this share of those elsewhere, as roots of mean
     # squares. With r^2 log r at the edges of cubes it was 0.8 to 2.9 of them, with a bump of 0.16
-    # inside 0.2 to 0.5.
+    # inside 0.2 to 0.5; where both are there, 0.5 to 1.3, so that this tells no more than most.
+    # What is claimed does not rest on it.
     vicinity: float = 0.1
     quiet: float = 0.7
     # How fast a tail falls is told from as many cuts as there were since, but of old ones no more
