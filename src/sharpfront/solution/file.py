@@ -24,7 +24,7 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 from sharpfront.solution.solution import Solution
 
-_FORMAT = "sharpfront solution 3"
+_FORMAT = "sharpfront solution 4"
 
 
 def write(path: Path, solution: Any) -> None:
