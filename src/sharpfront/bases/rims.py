@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Points of a side, as parameters: evenly spread, and towards its ends each this share as far from
 # the end as the one before, for another side may begin there at a sharp angle.
-EVEN, CLOSER = np.linspace(-0.98, 0.98, 98), 0.02 * 0.6 ** np.arange(1, 34)
-ALONG = np.concatenate([[-1.0], CLOSER[::-1] - 1.0, EVEN, 1.0 - CLOSER, [1.0]])
+EVEN, NEAR_ENDS = np.linspace(-0.98, 0.98, 98), 0.02 * 0.6 ** np.arange(1, 34)
+RIM_PLACES = np.concatenate([[-1.0], NEAR_ENDS[::-1] - 1.0, EVEN, 1.0 - NEAR_ENDS, [1.0]])
 # Points as close as this share of all are one.
 CORNER = 1e-9
 
@@ -38,9 +38,9 @@ class Rim:
     def of(cls, panels: Panels, shut: FloatArray) -> Rim:
         """Return panels as such, and points that lie on no side of what is nearest to them."""
         count = len(panels.parts)
-        panel = np.repeat(np.arange(count), len(ALONG))
-        found, _ = panels.boundary(panel, np.tile(ALONG, count))
-        sides = found.points.reshape(-1, len(ALONG), 2)
+        panel = np.repeat(np.arange(count), len(RIM_PLACES))
+        found, _ = panels.boundary(panel, np.tile(RIM_PLACES, count))
+        sides = found.points.reshape(-1, len(RIM_PLACES), 2)
         ways = np.zeros_like(sides)
         ways[:, 0], ways[:, -1] = (sides[:, k] - sides[:, e] for k, e in ((40, 0), (-40, -1)))
         own = np.concatenate([found.points, found.normals, ways.reshape(-1, 2)], axis=1)

@@ -76,9 +76,9 @@ class PatchSettings:
     # Without that circular fronts took 12 solves, with 0.3 of it 7 and with this 6, an L 6 and 5; a
     # star as many.
     bulk: float = 0.5
-    # In space, where an estimate costs five to ten solves, tails that are this share of what is aimed at
-    # are made shorter with those that are longer than that. Without that a bump in a drawn box
-    # and one in a ball failed their first estimates, at 1.6 and 1.05 of the tolerance.
+    # In space, where an estimate costs five to ten solves, tails that are this share of what is
+    # aimed at are made shorter with those that are longer than that. Without that a bump in a drawn
+    # box and one in a ball failed their first estimates, at 1.6 and 1.05 of the tolerance.
     beneath: float = 0.4
     share: float = 0.1  # an axis whose tail is below this share of the longest of its patch waits
     # More functions than foretold do not come again where the foretold ones left the tail longer

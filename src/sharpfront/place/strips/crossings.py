@@ -31,7 +31,7 @@ from sharpfront.place.tiling.blocks import Block
 
 # Places on a panel between which it is taken for straight when crossings are looked for, and steps
 # of Newton's method from there.
-ALONG, STEPS = np.linspace(-1.0, 1.0, 41), 20
+ARM_PLACES, ARM_STEPS = np.linspace(-1.0, 1.0, 41), 20
 # Strips that overlap by less than this share of their area touch.
 TOUCH = 1e-6
 
@@ -128,10 +128,10 @@ def crossed(
 
     None where none cross, or some have no room, or are too sharp or too wide for that.
     """
-    found = _crossings(curves)
+    found = _met_fronts(curves)
     if not found or min(one.sine for one in found) < STRIPS.steep_enough:
         return None
-    lines = [_lines(holding, block, curves, i, base) for i in range(len(curves))]
+    lines = [_arm_lines(holding, block, curves, i, base) for i in range(len(curves))]
     tiles = [one.tile([lines[i] for i in one.curves], block) for one in found]
     arms: list[Arm] = []
     for i, panels in enumerate(curves):
@@ -143,10 +143,10 @@ def crossed(
     return (arms, tiles) if _fit(arms, tiles, block) else None
 
 
-def _crossings(curves: Sequence[Panels]) -> list[Crossing]:
+def _met_fronts(curves: Sequence[Panels]) -> list[Crossing]:
     """Return where curves cross."""
     shapely = needed("shapely", "shapely")
-    every = [samples(panels, ALONG)[0] for panels in curves]
+    every = [samples(panels, ARM_PLACES)[0] for panels in curves]
     lines = [shapely.LineString(points) for points in every]
     out: list[Crossing] = []
     for i, j in itertools.combinations(range(len(curves)), 2):
@@ -161,8 +161,8 @@ def _crossings(curves: Sequence[Panels]) -> list[Crossing]:
 
 def _nearest(points: FloatArray, place: FloatArray) -> float:
     """Return where along a curve, of some points, a place is."""
-    number, rest = divmod(int(np.argmin(np.linalg.norm(points - place, axis=1))), len(ALONG))
-    return number + 0.5 * (float(ALONG[rest]) + 1.0)
+    number, rest = divmod(int(np.argmin(np.linalg.norm(points - place, axis=1))), len(ARM_PLACES))
+    return number + 0.5 * (float(ARM_PLACES[rest]) + 1.0)
 
 
 def _is_same(one: Crossing, other: Crossing) -> bool:
@@ -172,7 +172,7 @@ def _is_same(one: Crossing, other: Crossing) -> bool:
 
 def _crossing(curves: Sequence[Panels], which: tuple[int, int], at: FloatArray) -> Crossing | None:
     """Return where two curves cross near places along them; None where they only touch."""
-    for _ in range(STEPS):
+    for _ in range(ARM_STEPS):
         (x, a), (y, b) = (_point(curves[k], s) for k, s in zip(which, at.tolist(), strict=True))
         matrix = np.stack([a, -b], axis=1)
         if abs(np.linalg.det(matrix)) < 1e-9 * float(np.linalg.norm(a) * np.linalg.norm(b)):
@@ -195,7 +195,7 @@ def _point(panels: Panels, at: float) -> tuple[FloatArray, FloatArray]:
     return panels.at(which, t)[0], 2.0 * panels.slopes(which, t)[0]
 
 
-def _lines(
+def _arm_lines(
     holding: Holding, block: Block, curves: Sequence[Panels], which: int, base: int
 ) -> FloatArray:
     """Return where to cut strips on either side of a curve, as distances from it.
@@ -203,7 +203,7 @@ def _lines(
     As far as data are narrow, seen from where other curves are farthest.
     """
     points, normals = samples(curves[which])
-    others = [tree_of(samples(p, ALONG)[0]) for k, p in enumerate(curves) if k != which]
+    others = [tree_of(samples(p, ARM_PLACES)[0]) for k, p in enumerate(curves) if k != which]
     gaps = np.min([block.domain.distance(points), *(distances(t, points) for t in others)], axis=0)
     far = np.argsort(-gaps)[: STRIPS.looked]
     reach = 0.5 * float(gaps[far].min())
@@ -258,7 +258,7 @@ def _stops(panels: Panels, one: Crossing, which: int, half: float) -> list[_Stop
     out = []
     for away in (-half * way, half * way):
         at = one.at[which]
-        for _ in range(STEPS):
+        for _ in range(ARM_STEPS):
             x, slope = _point(panels, at)
             at -= float(cross(x - one.place - away, other) / cross(slope, other))
         out.append(_Stop(at, one.place + away, other / one.sine))
@@ -325,7 +325,7 @@ def _fit(arms: Sequence[Arm], tiles: Sequence[Block], block: Block) -> bool:
     every = [shapely.Polygon(_corners_of(tile)) for tile in tiles]
     for arm in arms:
         depth = float(arm.lines[-1])
-        sides = [samples(arm.ribbon.edge(d), ALONG)[0] for d in (-depth, depth)]
+        sides = [samples(arm.ribbon.edge(d), ARM_PLACES)[0] for d in (-depth, depth)]
         if arm.ribbon.is_closed:
             outer, inner = sorted(map(shapely.Polygon, sides), key=shapely.area, reverse=True)
             every.append(shapely.difference(outer, inner))
