@@ -1,11 +1,18 @@
 """Smooth solutions in space with a bump inside: edges and corners have nothing to do with it."""
 
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.adapt import Patches
+from sharpfront.adapt.patchwork import adaptor
 from sharpfront.adapt.patchwork.corners import are_quiet
+from sharpfront.adapt.turn import turn
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
-from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.cuts import Cell, parts_of
 from sharpfront.place.patches.refine import Limits, refined
 from sharpfront.place.patches.tails import Tails
 
@@ -51,3 +58,23 @@ def test_tails_that_are_nearly_too_long_do_not_wait_for_another_solve():
     tails = Tails(tail, np.full((3, 3), 10.0), np.ones((3, 3), dtype=bool), tail, tail)
     after, _ = refined(cells, tails, 1e-3, 0.1, Limits(8, 13, 6), (None,) * 3, np.empty((0, 3)))
     assert [c.patch.functions[0] for c in after] == [11, 11, 9]
+
+
+def test_what_is_claimed_counts_edges_that_are_quiet(monkeypatch):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), (0, 1)),
+        lambda u, x, y, z: -sf.laplacian(u) - 1,
+        boundary=lambda u, x, y, z: u,
+    )
+    patches = Patches()
+    state = patches.start(problem, 1e-3, 0)
+    octants = parts_of(
+        state.cells[0], np.ones(3, dtype=bool), np.full(3, 8), np.inf, np.full((3, 2), np.inf)
+    )
+    state = replace(state, final=True, cells=tuple(octants))
+    claimed = []
+    for quiet in (False, True):
+        monkeypatch.setattr(adaptor, "are_quiet", lambda *_, quiet=quiet: quiet)
+        claimed.append(turn(problem, patches, state, 0)[0].assessment.certificate.singular)
+    assert claimed[0] > 1e-3
+    assert claimed[1] == pytest.approx(claimed[0])

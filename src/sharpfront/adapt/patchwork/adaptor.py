@@ -163,10 +163,8 @@ class Patches:
         short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         if (state.final or (short and not moving)) and not state.unsettled:
-            told = tails
-            if state.quiet:
-                # What is claimed counts edges whether they are quiet or not.
-                told = tails_in(approximation, replace(state, quiet=False), scales, aim)
+            # What is claimed counts edges whether they are quiet or not.
+            told = tails_in(approximation, replace(state, quiet=False), scales, aim)
             certificate = carried(state, told, self.leastsquares)
             certificate = certificate or self._certifier(state).certificate(
                 state.cells, approximation, scales, told, state.tol
