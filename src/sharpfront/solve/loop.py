@@ -25,6 +25,7 @@ from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
 from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
+from sharpfront.solve.units import Units
 
 if TYPE_CHECKING:
     from sharpfront.adapt.patchwork.lifted import Lifted
@@ -64,7 +65,8 @@ def solve(
         and has their `sensitivity`. With `continuation` a function of one parameter.
     tol
         Stop when the estimated error, relative to max(1, max|u|), is below this. By default 1e-8
-        in one dimension and 1e-6 beyond, where a digit costs more.
+        in one dimension and 1e-6 beyond, where a digit costs more. Where max|u| itself is no more
+        than this it is relative to max|u|, and no solution of fewer than two digits will do.
     guess
         Where a nonlinear problem starts: a function of the coordinates, a number, an array of
         values on an even grid over the domain's bounds, ends included, or an earlier `Solution`;
@@ -182,6 +184,26 @@ def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
 
 
 def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
+    """Return the solution, in a unit of its own where it is far below one, and what it leaves."""
+    if how.adaptor is not None or how.kernel is not None:
+        return _solved_as_stated(stated, tol, how)
+    resume = how.resume
+    units = Units.before(stated, tol) if resume is None else Units.kept(stated, tol, resume)
+    if units is not None:
+        inner = replace(how, resume=resume and units.taken_off(resume))
+        found, _ = _solved_as_stated(units.problem, units.tol, inner)
+        if not units.has_outgrown(found):
+            return units.put_back(found), None
+    solved = _solved_as_stated(stated, tol, how)
+    units = Units.after(stated, tol, solved[0])
+    if units is None:
+        return solved
+    start = None if how.guess is None else units.taken_off(solved[0])
+    found, _ = _solved_as_stated(units.problem, units.tol, replace(how, guess=start))
+    return units.put_back(found), None
+
+
+def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, and what a stationary problem leaves for others on its kernels."""
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
     refuse_singular(stated, adaptor)

@@ -78,3 +78,10 @@ def test_nothing_is_soft_where_all_is_held():
         boundary=lambda u, v, x, y: (u, v),
     )
     assert assessed(held, 1e-4) is None
+
+
+def test_weights_of_a_mode_are_asked_for_in_units_of_the_solution():
+    """A beam that bends by 1e-5, to 1e-9, used up its functions for a mode to the root of 1e-9."""
+    mode, other = (assessed(clamped(4.0, 1.0, 1e-4 * c), 1e-4 * c) for c in (1.0, 1e-5))
+    assert mode is not None and other is not None
+    assert other.aim == pytest.approx(mode.aim, rel=1e-3)

@@ -49,8 +49,10 @@ def soft_mode(
     if not size > rows.measure.load_effect or not np.isfinite(size * grown):
         return None
     tol = tolerance_of(state, approximation)
-    share = tol / max(state.tol, float(np.abs(compared_values(approximation)).max()))
-    aim = float(np.sqrt(state.tol * min(1.0, state.aim / tol))) / grown
+    largest = max(state.tol, float(np.abs(compared_values(approximation)).max()))
+    share = tol / largest
+    # Of a solution below one tolerances are no shares: a beam that bends by 1e-5 may lose more.
+    aim = float(np.sqrt(tol / min(1.0, largest) * min(1.0, state.aim / tol))) / grown
     scales = np.where(smooth, size, np.inf).tolist()
     every = [np.ones(len(state.cells))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))

@@ -1,0 +1,130 @@
+"""Solutions far below one are known to some digits of their own, not only below the tolerance."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+
+SMALL = [1e-5, 1e-9]
+
+
+def bump(size):
+    def residual(u, x, y):
+        source = size * np.exp(-30 * x**2 - 30 * (y - 0.3) ** 2)
+        return -1e-2 * sf.laplacian(u) + u - source
+
+    return sf.Problem(sf.Disk((0, 0), 1), residual, boundary=lambda u, x, y: u)
+
+
+@cache
+def solved_bump(size):
+    return sf.solve(bump(size), tol=1e-5)
+
+
+@pytest.mark.parametrize("size", SMALL)
+def test_a_solution_below_the_tolerance_is_known_relative_to_itself(size):
+    x = np.linspace(-0.6, 0.6, 7)
+    small, whole = solved_bump(size), solved_bump(1.0)
+    assert small.converged
+    assert np.abs(small(x, 0 * x) / size - whole(x, 0 * x)).max() < 2e-5
+    assert small.error_estimate < 1e-5 * size
+    assert "in units of max|u|" in str(small.outcome)
+    assert "in units" not in str(whole.outcome)
+
+
+def test_what_is_called_converged_has_two_digits():
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - np.exp(-40 * (x - 0.4) ** 2 - 40 * (y - 0.4) ** 2),
+        boundary=lambda u, x, y: u,
+    )
+    loose, strict = (sf.solve(problem, tol=tol) for tol in (1e-2, 1e-7))
+    x = np.linspace(0, 1, 21)
+    values = strict(x[:, None], x)
+    assert np.abs(values).max() < 0.02
+    assert loose.converged
+    assert np.abs(loose(x[:, None], x) - values).max() < 0.02 * np.abs(values).max()
+
+
+def fisher(size):
+    return sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 1e-3 * u.dxx - 20 * u * (1 - u / size),
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: size / (1 + np.exp((x - 0.2) / 0.02)),
+        time=(0, 1),
+    )
+
+
+def test_a_small_front_does_not_blow_up():
+    # What is above the carrying capacity by less than the tolerance grows without bound.
+    small, whole = (sf.solve(fisher(size), tol=1e-4) for size in (1e-9, 1.0))
+    x = np.linspace(0, 1, 101)
+    assert small.converged
+    assert np.abs(small(x, 1.0) / 1e-9 - whole(x, 1.0)).max() < 1e-4
+
+
+def test_an_interrupted_run_goes_on_in_its_unit(tmp_path):
+    problem = fisher(2.0**-30)
+
+    def stop(record):
+        if record.step == 3:
+            raise KeyboardInterrupt
+
+    whole = sf.solve(problem, tol=1e-4)
+    part = sf.solve(problem, tol=1e-4, on_step=stop)
+    assert part.outcome.kind == "interrupted"
+    part.save(tmp_path / "part.npz")
+    x = np.linspace(0, 1, 50)
+    for begun in (part, sf.load(tmp_path / "part.npz")):
+        resumed = sf.solve(problem, tol=1e-4, resume=begun)
+        assert np.array_equal(resumed(x, 0.9), whole(x, 0.9))
+
+
+def test_a_small_start_that_grows_is_solved_as_it_is():
+    problem = sf.Problem(
+        sf.Interval(0, np.pi),
+        lambda u, x, t: u.dt - u.dxx - np.sin(x),
+        boundary=lambda u, x, t: u,
+        initial=lambda x: 1e-7 * np.sin(x),
+        time=(0, 1),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    assert "in units" not in str(solution.outcome)
+    assert abs(solution(np.pi / 2, 1.0) - (1 - np.exp(-1))) < 1e-6
+
+
+@pytest.mark.parametrize("source", [0.0, 0.1 + 0.2 - 0.3])
+def test_zero_and_rounding_have_no_unit(source):
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: -u.dxx + u - source, boundary=lambda u, x: u
+    )
+    solution = sf.solve(problem)
+    assert solution.converged
+    assert "in units" not in str(solution.outcome)
+
+
+def test_conditions_loads_and_guesses_are_in_the_unit_too():
+    size = 1e-9
+    string = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: u.dxx + size * sf.delta(x - 0.25),
+        boundary=lambda u, x: u,
+        conditions=[sf.jump(lambda u, x: u, x=0.5, equals=size)],
+    )
+    # u is linear on each part, bends by -1 at a quarter and jumps by one in the middle.
+    x = np.array([0.2, 0.4, 0.6, 0.9])
+    exact = 0.75 * x - x - np.clip(x - 0.25, 0, None) + (x > 0.5)
+    assert np.abs(sf.solve(string, tol=1e-6)(x) / size - exact).max() < 1e-6
+    mean = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -u.dxx + u**3 / size**2,
+        left=lambda u, x: u.dn,
+        conditions=[sf.integral(lambda u, x: u, equals=size)],
+    )
+    u = sf.solve(mean, tol=1e-6, guess=size)
+    assert u.converged
+    assert abs(u.integral() / size - 1) < 1e-6
