@@ -25,6 +25,8 @@ from sharpfront.kernels import Orders
 ComplexArray = NDArray[np.complex128]
 # At the corner itself slopes are those so far away from it, in units of the domain.
 NEAREST = 1e-15
+# Angles this close to that of the cut, in radians, are on it.
+ON_CUT = 1e-9
 # From FADED on what fades is nothing, also with the largest powers; in files FADES stands for it.
 FADED, FADES = 7.0, -1.0
 
@@ -125,6 +127,9 @@ class CornerFunctions:
         if not held.any():
             return np.zeros((len(points), self.size))
         toward = self._logarithm(beside).imag
+        if not self.further:
+            table = self._table(points, self._beside_cut(points, toward), orders)
+            return np.asarray(np.where(held[:, None], (table @ self.factors.T).imag, 0.0))
         sector = np.searchsorted([start for start, _ in self.further], toward, side="right")
         every = [self.factors, *(factors for _, factors in self.further)]
         if len(beside) == 1:
@@ -147,6 +152,13 @@ class CornerFunctions:
         middle = self.cut - np.pi if toward is None else toward
         angle = np.angle(z * np.exp(-1j * middle)) + middle
         return np.asarray(np.log(np.maximum(np.abs(z), NEAREST)) + 1j * angle)
+
+    def _beside_cut(self, points: FloatArray, toward: FloatArray) -> ComplexArray:
+        """Return log z at points, on the cut itself from the side where given angles are."""
+        out = self._logarithm(points)
+        around = np.round((toward - out.imag) / (2 * np.pi))
+        on_cut = np.abs(np.sin(0.5 * (out.imag - self.cut))) < ON_CUT
+        return np.asarray(out + 2j * np.pi * np.where(on_cut, around, 0.0))
 
     def _table(self, points: FloatArray, logarithm: ComplexArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points with given log z, (m, terms)."""

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.corner_cells import around, touched
 from sharpfront.adapt.patchwork.exponents import across_axes, rays_at
 from sharpfront.adapt.patchwork.sectors import functions_about, sectors_at, values_of
 from sharpfront.arrays import FloatArray
@@ -136,27 +136,16 @@ def _in_charts(problem: Problem, tiling: Tiling) -> _Found:
     corners, looked = [], []
     for block in tiling.blocks:
         ends = [x[[0, -1]] for x in block.lines]
-        x, y = product_points(ends)[[0, 2, 3, 1]].T
-        around = block.in_space(np.stack([x, y], axis=1))
-        area = np.linalg.det(np.stack([around[1] - around[0], around[2] - around[0]]))
-        corners.append(around if area > 0 else around[::-1])
+        corners.append(around(block, *(np.array(end) for end in zip(*ends, strict=True))))
         looked.append(block.in_space(product_points([_places_seen(*end) for end in ends])))
     values = values_of(problem, looked)
     charts, near = np.array(corners), ROUNDING * float(np.ptp(problem.domain.bounds, axis=0).max())
     every = charts.reshape(-1, 2)
     first = np.unique(np.round(every / near), axis=0, return_index=True)[1]
     for vertex in every[np.sort(first)]:
-        touched = _touched(charts, vertex, near)
-        if not np.isnan(values[touched]).any():
-            yield vertex, lines, charts[touched]
-
-
-def _touched(charts: FloatArray, vertex: FloatArray, near: float) -> NDArray[np.bool_]:
-    """Tell which convex quadrilaterals, (k, 4, 2), a point lies on."""
-    sides = np.roll(charts, -1, axis=1) - charts
-    away = vertex - charts
-    turns = sides[..., 0] * away[..., 1] - sides[..., 1] * away[..., 0]
-    return np.asarray(np.all(turns >= -near * np.linalg.norm(sides, axis=2), axis=1))
+        near_by = touched(charts, vertex, near)
+        if not np.isnan(values[near_by]).any():
+            yield vertex, lines, charts[near_by]
 
 
 def _is_finite(problem: Problem, vertex: FloatArray) -> bool:

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
+from sharpfront.adapt.patchwork.corner_cells import cells_of, most_cells
 from sharpfront.adapt.patchwork.corner_sides import (
     SAME_CORNER,
     Bend,
@@ -91,6 +92,10 @@ class PlaneCorners:
         return bool(np.any(gaps <= SAME_CORNER * self._extent))
 
     @property
+    def _jumping(self) -> FloatArray:
+        return np.array(self.jumps).reshape(-1, 2)
+
+    @property
     def _order(self) -> int:
         return self.problem.forms[0].order
 
@@ -124,9 +129,12 @@ class PlaneCorners:
         none = np.zeros((0, 0), dtype=complex)
         bare = CornerFunctions(place, slopes, angle + math.pi, (), none, fades=self.fading)
         cut = self._free(corner, angle, slopes, (FADED if self.fading else 2.0) * reach)
+        support = None
+        if cut is None and not (self.fading or self._is_near(place, self._jumping)):
+            cut, support = self._held(corner, angle, slopes)
         if cut is None or reach * max(side.curvature for side in sides) > most:
             return self._jump_alone(bare, angle, cut, (first, second))
-        bare = replace(bare, cut=cut)
+        bare = replace(bare, cut=cut, support=support)
         of_order = self._of_plate if self._order == 4 else self._of_second_order
         return of_order(bare, angle, (first, second))
 
@@ -162,9 +170,10 @@ class PlaneCorners:
         self, bare: CornerFunctions, sides: tuple[CornerSide, CornerSide]
     ) -> CornerFunctions | None:
         """Return the angle, the imaginary part of log z, at a place where values jump."""
-        corner, places = np.array(bare.place), np.array(self.jumps).reshape(-1, 2)
+        corner = np.array(bare.place)
         kinds = {self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)}
-        if self._order != 2 or kinds != {"value"} or not self._is_near(bare.place, places):
+        near = self._is_near(bare.place, self._jumping)
+        if self._order != 2 or kinds != {"value"} or not near:
             return None
         return replace(bare, terms=(Term(0.0, 0, True),), factors=np.ones((1, 1), dtype=complex))
 
@@ -274,13 +283,17 @@ class PlaneCorners:
 
         Outside as far as they reach.
         """
-        back = np.linalg.inv(np.array([[s.real, s.imag] for s in slopes]).T)
-        for share in RAYS:
-            cut = angle + share * (2 * math.pi - angle)
-            way = back @ np.array([math.cos(cut), math.sin(cut)])
-            if not self._crossed(corner, way / np.linalg.norm(way), far):
-                return cut
-        return None
+        ways = _rays(angle, slopes)
+        return next((cut for cut, way in ways if not self._crossed(corner, way, far)), None)
+
+    def _held(
+        self, corner: FloatArray, angle: float, slopes: tuple[complex, complex]
+    ) -> tuple[float | None, FloatArray | None]:
+        """Return an angle in a hole at which functions may jump, and the cells that have them."""
+        cells = cells_of(self.tiling.blocks)
+        rays, near = _rays(angle, slopes), ROUNDING * self._extent
+        found = most_cells(self.problem.domain, cells, corner, [way for _, way in rays], near)
+        return (None, None) if found is None else (rays[found[0]][0], found[1])
 
     def _crossed(self, corner: FloatArray, way: FloatArray, far: float) -> bool:
         """Tell whether a ray of some length from a corner meets the domain again.
@@ -303,6 +316,14 @@ class PlaneCorners:
                 if 0 < (ends[0] + share * (ends[1] - ends[0])) @ way <= far:
                     return True
         return False
+
+
+def _rays(angle: float, slopes: tuple[complex, complex]) -> list[tuple[float, FloatArray]]:
+    """Return angles of z outside of a corner's sides, and directions of space to them."""
+    back = np.linalg.inv(np.array([[s.real, s.imag] for s in slopes]).T)
+    cuts = [angle + share * (2 * math.pi - angle) for share in RAYS]
+    ways = [back @ np.array([math.cos(cut), math.sin(cut)]) for cut in cuts]
+    return [(cut, way / np.linalg.norm(way)) for cut, way in zip(cuts, ways, strict=True)]
 
 
 def layer_rates(problem: Problem, points: FloatArray) -> tuple[float, float]:

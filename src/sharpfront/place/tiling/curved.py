@@ -25,6 +25,10 @@ BENT = 4.0
 ALONG_SIDES, NEARLY = 24, 0.999
 # The share of its sides that a hole takes which divides a box; larger boxes are halved for `BENT`.
 LARGE_HOLE = 0.25
+# Directions and places along them in which a way out of a hole is looked for.
+RAYS, ALONG_RAYS = 48, 200
+# With more lines along an axis corners of holes have no functions: boxes would be too many.
+MOST_LINES = 8
 # Around a domain boxes have this much room, as a share of its size, where no wall bounds them.
 ROOM = 1e-3
 
@@ -49,8 +53,9 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
         return None
     cutting = Panels(pc for pc, wall in zip(curves, walls, strict=True) if wall is None)
     region = Region(domain, cutting)
-    block = Block(domain, frame_of(domain, kept), kept, region=region)
     known = np.array([[snap(x[a], places[a]) for a in range(2)] for x in domain.corners])
+    lines = _through(enclosed(domain, known), frame_of(domain, kept))
+    block = Block(domain, lines, kept, region=region)
     bent = [
         (c.at(np.array([0.0, c.measure])).points, p)
         for (p, c), wall in zip(curves, walls, strict=True)
@@ -91,6 +96,32 @@ def frame_of(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
         high = max(held[1], default=float(ends[1]) + room)
         out.append(np.array([low, high]))
     return tuple(out)
+
+
+def enclosed(domain: Domain, corners: FloatArray) -> FloatArray:
+    """Return the corners from which no straight line outside of the domain leads away, (k, 2).
+
+    As those of a hole.
+    """
+    extent = float(np.ptp(domain.bounds, axis=0).max())
+    angles = 2.0 * np.pi * (np.arange(RAYS) + 0.5) / RAYS
+    lengths = 2.0 * extent * np.geomspace(1e-6, 1.0, ALONG_RAYS)
+    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] * lengths[:, None]
+    out = []
+    for corner in corners.reshape(-1, 2):
+        met = domain.contains((corner + ways).reshape(-1, 2)).reshape(RAYS, ALONG_RAYS)
+        if met.any(axis=1).all():
+            out.append(corner)
+    return np.array(out).reshape(-1, 2)
+
+
+def _through(corners: FloatArray, lines: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
+    """Return lines through corners as well, if there are few.
+
+    Functions of a corner in a hole belong to some boxes around the hole, between these lines.
+    """
+    found = tuple(np.union1d(x, y) for x, y in zip(lines, corners.T, strict=True))
+    return found if max(map(len, found)) <= MOST_LINES else lines
 
 
 def _turns(
