@@ -318,3 +318,23 @@ def test_a_box_that_touches_a_disk_at_its_corner_cuts_it_there(box):
     corners = (Disk((0, 0), 1) & box).corners
     assert np.abs(np.sort(corners[:, 0]) - [-1, 1]).max() < 1e-12
     assert np.abs(corners[:, 1]).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("region", "shut", "kept"),
+    [
+        (
+            Box((-1, 1), (-1, 1)) - Box((-0.3, 0.3), (-0.2, 1)),
+            [(0.0, 1.0), (0.29, 1.0)],
+            [(-0.3, 1.0), (0.3, -0.2), (0.0, -0.2), (0.3, 0.5), (-0.5, 1.0)],
+        ),
+        (
+            Box((0, 1), (0, 1), (0, 1)) - Box((0.5, 1), (0.5, 1), (0.5, 1)),
+            [(1.0, 0.7, 0.7)],
+            [(0.5, 0.7, 0.7), (1.0, 0.2, 0.2)],
+        ),
+    ],
+)
+def test_faces_behind_which_nothing_is_left_are_not_inside(region, shut, kept):
+    assert not region.contains(np.array(shut)).any()
+    assert region.contains(np.array(kept)).all()

@@ -21,6 +21,8 @@ from sharpfront.geometry.shape import Shape
 Operation = Literal["union", "difference", "intersection"]
 _SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
 _PROBE = 1e-7
+# Normals with a larger cosine are the same.
+_PARALLEL = 1.0 - 1e-6
 _SAMPLED = (2**10, 2**16)
 _ON_PIECE = 16  # points on each smooth piece of boundary that tell where a domain is
 _ROOM = 0.03
@@ -112,6 +114,34 @@ class Combination(Shape):
         if self.operation == "union":
             return np.asarray(np.maximum(mine, other))
         return np.asarray(np.minimum(mine, -other if self.operation == "difference" else other))
+
+    def contains(self, points: Points) -> Flags:
+        """Tell which of the points (m, d) lie in the closed region, with room for rounding.
+
+        A face of the first region on which all that lies behind it was taken away is no part of it.
+        """
+        points = np.asarray(points, dtype=np.float64)
+        found = self.within(points, self.slack)
+        if self.operation == "union":
+            return found
+        on = np.flatnonzero(found)
+        for region in (self.first, self.second):
+            on = on[np.abs(region.distance(points[on])) <= self.slack]
+        found[on[self._is_shut(points[on])]] = False
+        return found
+
+    def _is_shut(self, points: Points) -> Flags:
+        """Tell where faces of both regions coincide and leave nothing, of points on both."""
+        step = _PROBE * float(np.max(np.ptp(self.bounds, axis=0)))
+        both = []
+        for region in (self.first, self.second):
+            slopes = [
+                (region.distance(points + shift) - region.distance(points - shift)) / (2 * step)
+                for shift in step * np.eye(self.dimension)
+            ]
+            both.append(np.stack(slopes, axis=1))
+        along = np.sum(both[0] * both[1], axis=1)
+        return np.asarray((along if self.operation == "difference" else -along) > _PARALLEL)
 
     def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside."""
