@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.edges import edge_functions
+from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners, layer_rates
 from sharpfront.adapt.patchwork.shadows import told_by_formulas
@@ -33,6 +34,8 @@ from sharpfront.problem import IntegralCondition, Problem
 
 # Places in the domain at which coefficients are looked at.
 LOOKED = 400
+# Ratios of coefficients that differ by less are constant.
+EVEN = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +192,25 @@ class Wedges:
             return self._is_even or told_by_formulas(problem)
         return self._is_even and (self.stiffness_allows[0] or self._fading)
 
-    @property
+    @cached_property
     def _is_even(self) -> bool:
-        """Whether highest derivatives have constant coefficients."""
-        highest = [t for t in self.problem.forms[0].terms if t.order == self._order]
-        return all(isinstance(t.coefficient, Constant) for t in highest)
+        """Whether highest derivatives have constant coefficients, or of second order ratios.
+
+        So they do in (k u_x)_x + (k u_y)_y, with any smooth k: dividing by that leaves constants.
+        """
+        form = self.problem.forms[0]
+        highest = [t for t in form.terms if t.order == self._order]
+        if all(isinstance(t.coefficient, Constant) for t in highest):
+            return True
+        if (self.problem.domain.dimension, self._order) != (2, 2):
+            return False
+        if not told_by_formulas(self.problem):
+            return False
+        found = tensors(self.problem, self.problem.domain.sample(LOOKED))
+        sizes = np.trace(found, axis1=1, axis2=2)
+        if not np.all(sizes * sizes[0] > 0.0):
+            return False
+        return bool(np.abs(found / sizes[:, None, None] - found[0] / sizes[0]).max() < EVEN)
 
     @property
     def _fading(self) -> bool:
