@@ -11,7 +11,6 @@ not fall, QR has to be taken.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -213,7 +212,9 @@ class TriangleRows:
 
 def _times(packed: FloatArray, columns: FloatArray, *, turned: bool) -> FloatArray:
     """Return a triangle without its zeros, or what it is turned, times columns (n, ...)."""
-    n, flat = len(columns), columns.reshape(len(columns), math.prod(columns.shape[1:]))
+    if not len(columns):
+        return columns
+    n, flat = len(columns), columns.reshape(len(columns), -1)
     if flat.shape[1] > FEW_COLUMNS:
         triangle = unpacked(packed)
         return np.tensordot(triangle.T if turned else triangle, columns, axes=1)
