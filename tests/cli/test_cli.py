@@ -51,27 +51,18 @@ GOOD = Method("good", "Good", "Small.", lambda case: Uniform(kernels=20), "#0000
 BAD = Method("bad", "Bad", "Raises.", lambda case: Broken(), "#aa0000", "baseline")
 
 
-# The command line with a third of the paper's kernels and rows.
-SMALLER = """
-from sharpfront.cli import main
-from sharpfront.paper import cases
-
-cases.COLLOCATION //= 6
-for case in cases.CASES:
-    object.__setattr__(case, "kernels", case.kernels // 6)
-main()
-"""
-
-
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory) -> SimpleNamespace:
-    """One quick run in a pipe, with fewer kernels; others below work in more processes."""
+    """One quick run with few kernels and rows; others below work in more processes."""
     out = tmp_path_factory.mktemp("quick") / "report"
     options = ["paper", "--quick", "--seeds", "1", "--jobs", "1", "--out", str(out)]
-    command = [sys.executable, "-c", SMALLER, *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sharpfront.paper.cases, "COLLOCATION", 200)
+        for case in CASES:
+            patch.setitem(vars(case), "kernels", case.kernels // 10)
+        done = CliRunner().invoke(app, options)
     return SimpleNamespace(
-        out=out, code=done.returncode, printed=done.stdout, complaints=done.stderr
+        out=out, code=done.exit_code, printed=done.stdout, complaints=done.stderr
     )
 
 

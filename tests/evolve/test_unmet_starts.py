@@ -22,7 +22,7 @@ def _cooled_bar(x, t):
     return (4 / ODD * np.exp(-(ODD**2) * t) * np.sin(ODD * x[:, None])).sum(axis=1)
 
 
-def _plate(**changes):
+def _plate(domain=SQUARE, **changes):
     """A plate of temperature one, held at zero at two sides, the others insulated."""
     stated = {
         "left": lambda u, x, y, t: u,
@@ -32,25 +32,29 @@ def _plate(**changes):
         "initial": 1.0,
         "time": (0, 0.1),
     } | changes
-    return sf.Problem(SQUARE, lambda u, x, y, t: u.dt - sf.laplacian(u), **stated)
+    return sf.Problem(domain, lambda u, x, y, t: u.dt - sf.laplacian(u), **stated)
+
+
+# Nothing varies along the walls that are cooled: where these are short few patches are needed.
+LOW = sf.Box((0, 1), (0, 0.25))
 
 
 @functools.cache
 def cooled():
-    return sf.solve(_plate(), tol=1e-2)
+    return sf.solve(_plate(LOW), tol=1e-2)
 
 
-def _assert_right(solution, exact):
+def _assert_right(solution, exact, high=1.0):
     assert solution.converged
     since = solution.error_estimate_since
     assert 0 < since < 1e-2
     for t in (since, 2e-3, 0.03, 0.1):
-        error = np.abs(solution(X, Y, t) - exact(t)).max()
+        error = np.abs(solution(X, high * Y, t) - exact(t)).max()
         assert error < min(1e-2, 2 * solution.error_estimate)
 
 
 def test_a_plate_that_is_cooled_from_two_sides():
-    _assert_right(cooled(), lambda t: _cooled_bar(X, t))
+    _assert_right(cooled(), lambda t: _cooled_bar(X, t), high=0.25)
 
 
 @pytest.mark.slow
@@ -74,13 +78,13 @@ def test_such_a_run_is_resumed_on_its_way(tmp_path):
         if step.step == 0:
             raise KeyboardInterrupt
 
-    half = sf.solve(_plate(), tol=1e-2, on_step=impatient)
+    half = sf.solve(_plate(LOW), tol=1e-2, on_step=impatient)
     # Steps that settle the start are left.
     assert half.checkpoint["fine"]["settling"] > 0
     half = sf.load(half.save(tmp_path / "half"))
-    whole = sf.solve(_plate(), tol=1e-2, resume=half)
+    whole = sf.solve(_plate(LOW), tol=1e-2, resume=half)
     assert whole.converged
-    np.testing.assert_allclose(whole(X, Y, 0.05), cooled()(X, Y, 0.05), atol=1e-4)
+    np.testing.assert_allclose(whole(X, 0.25 * Y, 0.05), cooled()(X, 0.25 * Y, 0.05), atol=1e-4)
 
 
 @pytest.mark.slow

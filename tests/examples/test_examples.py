@@ -57,13 +57,12 @@ def test_shape():
     assert leaving == pytest.approx(entering, rel=2e-3)
 
 
-def test_front(tmp_path):
-    picture = tmp_path / "front.png"
-    error, functions = run("front", picture)
+def test_front():
+    # The gallery draws the same picture.
+    error, functions = run("front")
     assert error < 1e-4
     # A front takes strips along it, not boxes: these are 37 000.
     assert functions < 8000
-    assert picture.stat().st_size > 10_000
 
 
 def test_shock():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.dask_cluster import local_client
 
 import sharpfront as sf
 from sharpfront.cli.sweep import Probe
@@ -172,13 +173,8 @@ def test_a_killed_worker_loses_no_row_and_the_sweep_ends(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_on_workers_of_dask_a_killed_one_loses_no_row(tmp_path):
-    distributed = pytest.importorskip("distributed")
     nus = [0.1, 0.15, 0.25, 0.3, 0.35]
-    quiet = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
-    with (
-        distributed.LocalCluster(n_workers=1, silence_logs=50, **quiet) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_client(1) as client:
         folder, rows = str(tmp_path), tmp_path / "rows"
         table = sf.sweep(
             deadly, nu=nus, folder=folder, observe=lambda s: s(0.5), client=client, into=rows

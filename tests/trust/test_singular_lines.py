@@ -27,12 +27,18 @@ def _problem(slope, power):
 
 
 @pytest.mark.parametrize(
-    ("slope", "power"), [(0.3, 1.5), (-0.45, 1.2), (2.2, 1.3), (-1.28055901, 1.40083990)]
+    ("slope", "power", "tol"),
+    [
+        (0.3, 1.5, 1e-5),
+        (-0.45, 1.2, 1e-5),
+        (2.2, 1.3, 1e-5),
+        (-0.27458038374000404, 1.1226375969512228, 1e-4),
+    ],
 )
-def test_places_on_thin_patches_are_told_from_their_sides(slope, power):
+def test_places_on_thin_patches_are_told_from_their_sides(slope, power, tol):
     # They lie on the line, as far as numbers go: beside it they were taken for spikes.
     problem, exact = _problem(slope, power)
-    solution = sf.solve(problem, tol=1e-5)
+    solution = sf.solve(problem, tol=tol)
     x, y = np.meshgrid(np.linspace(-1, 1, 301), np.linspace(-1, 1, 301))
     error = np.abs(solution(x, y) - exact(x, y)).max() / np.abs(exact(x, y)).max()
     assert solution.converged

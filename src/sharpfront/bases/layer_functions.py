@@ -230,6 +230,9 @@ def restored_layer(state: FloatArray) -> LayerFunctions:
     shells = []
     for row in state[1:]:
         both = row[3 : 3 + 6 * n * n].reshape(n, n, 6)
+        # Without the zeros that filled it up: sums over more of them are rounded otherwise.
+        own = 1 + int(np.max(np.nonzero(both)[:2]))
+        both = both[:own, :own]
         lengths = float(row[0]), float(row[1])
         shells.append(Shell(both[..., :3], both[..., 3:], lengths, float(row[2])))
     return LayerFunctions(Beside(shells), width, tuple(state[0, 4 : 4 + count].astype(int)))

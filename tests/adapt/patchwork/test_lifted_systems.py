@@ -48,14 +48,14 @@ def _nonlinear(u, v, x, y):
     ]
 
 
-@pytest.mark.parametrize("equations", [_linear, _nonlinear])
-def test_one_of_two_unknowns_jumps_at_a_corner(equations, tmp_path):
-    found = sf.solve(_species(equations), tol=1e-6)
+@pytest.mark.parametrize(("equations", "tol"), [(_linear, 1e-6), (_nonlinear, 1e-4)])
+def test_one_of_two_unknowns_jumps_at_a_corner(equations, tol, tmp_path):
+    found = sf.solve(_species(equations), tol=tol)
     assert found.converged and "jump at (0, 0)" in found.outcome.detail
     again = sf.load(found.save(tmp_path / "found"))
     for solution in (found, again):
-        assert np.abs(solution.u(X, Y) - u0(X, Y)).max() < 1e-6
-        assert np.abs(solution.v(X, Y) - v0(X, Y)).max() < 1e-6
+        assert np.abs(solution.u(X, Y) - u0(X, Y)).max() < tol
+        assert np.abs(solution.v(X, Y) - v0(X, Y)).max() < tol
 
 
 def test_what_is_left_does_not_jump():

@@ -60,24 +60,26 @@ def test_every_point_lies_in_one_strip_parallelogram_or_region(levels):
     assert np.all(count == 1)
 
 
-@pytest.mark.parametrize("w", [1e-3, 1e-5])
-def test_lines_that_cross_at_30_degrees_take_the_same_patches_whatever_their_width(w, tmp_path):
+@pytest.mark.parametrize(
+    ("w", "rest"), [pytest.param(1e-3, 1.0, marks=pytest.mark.slow), (1e-5, 0.0)]
+)
+def test_lines_that_cross_at_30_degrees_are_solved_whatever_their_width(w, rest, tmp_path):
     levels = PAIRS["lines at 30 degrees"]
 
     def exact(x, y):
         one, two = (np.tanh(f(x, y) / w) for f in levels)
-        return one + 0.5 * two + np.sin(x + 3 * y)
+        return one + 0.5 * two + rest * np.sin(x + 3 * y)
 
     def equation(u, x, y):
         steps = [np.tanh(f(x, y) / w) for f in levels]
         one, two = (-2 * s * (1 - s * s) / w**2 for s in steps)
-        return sf.laplacian(u) - one - 0.5 * two + 10 * np.sin(x + 3 * y)
+        return sf.laplacian(u) - one - 0.5 * two + 10 * rest * np.sin(x + 3 * y)
 
     solution = sf.solve(
         sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y)), tol=1e-4
     )
     assert solution.converged
-    assert solution.kernels < 20_000
+    assert solution.kernels < 15_000
     patches = solution.approximation.bases["u"].patches
     z = np.array([-0.97, 0.03, 0.99])
     points = np.concatenate([SQUARE.sample(1000), *(patch.spread(z) for patch in patches)])
