@@ -22,7 +22,7 @@ Operation = Literal["union", "difference", "intersection"]
 _SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
 _PROBE = 1e-7
 # Normals with a larger cosine are the same.
-_PARALLEL = 1.0 - 1e-6
+_ONE_NORMAL = 1.0 - 1e-6
 _SAMPLED = (2**10, 2**16)
 _ON_PIECE = 16  # points on each smooth piece of boundary that tell where a domain is
 _ROOM = 0.03
@@ -141,7 +141,7 @@ class Combination(Shape):
             ]
             both.append(np.stack(slopes, axis=1))
         along = np.sum(both[0] * both[1], axis=1)
-        return np.asarray((along if self.operation == "difference" else -along) > _PARALLEL)
+        return np.asarray((along if self.operation == "difference" else -along) > _ONE_NORMAL)
 
     def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside."""

@@ -17,19 +17,19 @@ from sharpfront.maps import Quadrilateral
 from sharpfront.place.tiling.blocks import Block
 
 # Sides whose directions differ from that of a ray by less, in radians, are along it.
-ALONG = 1e-12
+ALONG_SIDE = 1e-12
 # Places on a ray in each cell that are looked at.
-LOOKED = 100
+SEEN_ON_RAY = 100
 
 
 def cells_of(blocks: Sequence[Block]) -> FloatArray:
     """Return the cells between lines of boxes and quadrilaterals, (k, 4, 2)."""
     plain = [b for b in blocks if b.chart is None or isinstance(b.chart, Quadrilateral)]
-    found = [around(block, *box) for block in plain for box in block.boxes(block.lines)]
+    found = [corners_of_cell(block, *box) for block in plain for box in block.boxes(block.lines)]
     return np.array(found).reshape(-1, 4, 2)
 
 
-def around(block: Block, low: FloatArray, high: FloatArray) -> FloatArray:
+def corners_of_cell(block: Block, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the corners of a cell in space, counterclockwise, (4, 2)."""
     found = block.in_space(np.array([low, (high[0], low[1]), high, (low[0], high[1])]))
     area = np.linalg.det(np.stack([found[1] - found[0], found[2] - found[0]]))
@@ -55,13 +55,13 @@ def most_cells(
     at_corners = np.abs(cells[beside] - corner).max(axis=2).min(axis=1, initial=np.inf) <= near
     if not beside.any() or not at_corners.all():
         return None
-    kept = [~_met(domain, cells, corner, ray, near) for ray in rays]
+    kept = [~_crossed_cells(domain, cells, corner, ray, near) for ray in rays]
     sizes = [float(_areas(cells[k]).sum()) if np.all(k[beside]) else 0.0 for k in kept]
     best = int(np.argmax(sizes))
     return (best, cells[kept[best]]) if sizes[best] else None
 
 
-def _met(
+def _crossed_cells(
     domain: Domain, cells: FloatArray, corner: FloatArray, ray: FloatArray, near: float
 ) -> Flags:
     """Tell in which convex quadrilaterals, (k, 4, 2), a ray from a corner meets the domain."""
@@ -70,13 +70,13 @@ def _met(
     normals = normals / np.linalg.norm(sides, axis=2)[..., None]
     # It is inside of a side where rate * length >= start.
     rate, start = normals @ ray, np.sum(normals * (cells - corner), axis=2)
-    along = np.abs(rate) <= ALONG
+    along = np.abs(rate) <= ALONG_SIDE
     lengths = start / np.where(along, 1.0, rate)
-    first = np.where(rate > ALONG, lengths, 0.0).max(axis=1)
-    last = np.where(rate < -ALONG, lengths, np.inf).min(axis=1)
+    first = np.where(rate > ALONG_SIDE, lengths, 0.0).max(axis=1)
+    last = np.where(rate < -ALONG_SIDE, lengths, np.inf).min(axis=1)
     outside = np.any(along & (start >= -near), axis=1)
     out = (last - first > near) & ~outside
-    shares = np.linspace(0.0, 1.0, LOOKED + 2)[1:-1]
+    shares = np.linspace(0.0, 1.0, SEEN_ON_RAY + 2)[1:-1]
     for i in np.flatnonzero(out):
         points = corner + (first[i] + (last[i] - first[i]) * shares)[:, None] * ray
         out[i] = domain.contains(points).any()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.corner_cells import around, touched
+from sharpfront.adapt.patchwork.corner_cells import corners_of_cell, touched
 from sharpfront.adapt.patchwork.exponents import across_axes, rays_at
 from sharpfront.adapt.patchwork.sectors import functions_about, sectors_at, values_of
 from sharpfront.arrays import FloatArray
@@ -136,7 +136,7 @@ def _in_charts(problem: Problem, tiling: Tiling) -> _Found:
     corners, looked = [], []
     for block in tiling.blocks:
         ends = [x[[0, -1]] for x in block.lines]
-        corners.append(around(block, *(np.array(end) for end in zip(*ends, strict=True))))
+        corners.append(corners_of_cell(block, *(np.array(end) for end in zip(*ends, strict=True))))
         looked.append(block.in_space(product_points([_places_seen(*end) for end in ends])))
     values = values_of(problem, looked)
     charts, near = np.array(corners), ROUNDING * float(np.ptp(problem.domain.bounds, axis=0).max())
