@@ -130,7 +130,7 @@ class PlaneCorners:
         bare = CornerFunctions(place, slopes, angle + math.pi, (), none, fades=self.fading)
         cut = self._free(corner, angle, slopes, (FADED if self.fading else 2.0) * reach)
         support = None
-        if cut is None and not (self.fading or self._is_near(place, self._jumping)):
+        if cut is None and not self._is_near(place, self._jumping):
             cut, support = self._held(corner, angle, slopes)
         if cut is None or reach * max(side.curvature for side in sides) > most:
             return self._jump_alone(bare, angle, cut, (first, second))
