@@ -94,12 +94,16 @@ def test_functions_are_kept_when_a_solution_is_saved(tmp_path):
     )
 
 
-def test_jumps_of_functions_lie_outside_or_there_are_none():
+def test_functions_of_a_hole_jump_in_it_and_are_nothing_behind_it():
     ring = sf.Box((0, 3), (0, 3)) - sf.Box((1, 2), (1, 2))
     problem = sf.Problem(ring, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
     corners = Wedges(problem, tiling_of(ring), 1e-4).functions
     inner = [c for c in corners if 0 < c.place[0] < 3]
-    assert len(corners) == 4 and not inner
+    assert len(corners) == 8 and len(inner) == 4
+    (own,) = (c for c in inner if c.place == (1.0, 1.0))
+    beside, behind = np.array([[1.5, 0.5]]), np.array([[2.5, 2.5]])
+    assert np.all(own.values(beside, (0, 0)) != 0.0)
+    assert np.all(own.values(behind, (0, 0)) == 0.0)
 
 
 def test_shared_columns_are_chosen_to_leave_least():
