@@ -111,7 +111,7 @@ class PlaneCorners:
             return None
         if np.abs(sides[0].direction - sides[1].direction).max() <= SAME_CORNER:
             return None  # one wall, of the boxes on both sides of a curve: the other side is curved
-        if not self._is_finite(corner):
+        if not self.is_finite(corner):
             return None
         even = self._made_even(corner)
         if even is None:
@@ -235,7 +235,8 @@ class PlaneCorners:
         parts, bends = (sides[0].part, sides[1].part), (sides[0].bend, sides[1].bend)
         return MainFunctions(found, angle, parts, smoother, bends)
 
-    def _is_finite(self, corner: FloatArray) -> bool:
+    def is_finite(self, corner: FloatArray) -> bool:
+        """Tell whether data are finite at a corner."""
         form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
         asked = [form.source, *(term.coefficient for term in form.terms)]
         with np.errstate(all="ignore"):

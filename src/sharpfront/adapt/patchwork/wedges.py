@@ -79,11 +79,19 @@ class Wedges:
             return tuple(main.functions for main in straight)
         return tuple(main.completed(self.problem) for main in self._main)
 
+    @property
+    def _corners(self) -> PlaneCorners:
+        return PlaneCorners(self.problem, self.tiling, self.tol, self._fading, self.jumps)
+
+    @property
+    def _finite(self) -> bool:
+        """Whether data are finite at all corners."""
+        return all(map(self._corners.is_finite, self.tiling.corners))
+
     @cached_property
     def _main(self) -> tuple[MainFunctions, ...]:
         """What functions of corners in the plane are without lower terms."""
-        own = self.problem, self.tiling, self.tol, self._fading, self.jumps
-        found = PlaneCorners(*own).main
+        found = self._corners.main
         if self._is_even and (self.stiffness_allows[0] or self._fading):
             return found
         # Without functions nothing resolves a jump, however thin layers are.
@@ -151,8 +159,12 @@ class Wedges:
 
     @property
     def later(self) -> tuple[SharedFunctions, ...]:
-        """The functions, where lower terms are so small that they are nearly the solution's."""
-        if not self.functions:
+        """The functions, where lower terms are so small that they are nearly the solution's.
+
+        Not where data are infinite at some corner: those of other corners then made an estimate of
+        1e-6 one of 6e-4.
+        """
+        if not self.functions or (self.problem.domain.dimension == 2 and not self._finite):
             return ()
         return self.functions if self.stiffness_allows[1] or self._fading else ()
 
