@@ -62,6 +62,7 @@ class Discrete:
 
     def __init__(self, system: TimeSystem, tables: Reference) -> None:
         self.system, self.tables, self.names = system, tables, system.names
+        self.numbers = {name: i for i, name in enumerate(self.names)}
         self.coordinate = system.problem.coordinates[0]
         self.equations = Rows(list(system.equations), self.names)
         self.sides = [Rows(own, self.names) for own in self._at_ends()]
@@ -112,7 +113,7 @@ class Discrete:
     def at_zero(self, rows: Rows, coordinates: Leaves, count: int) -> FloatArray:
         """Return the values of rows of an end where all unknowns are zero, (count, rows)."""
         nothing = np.zeros((self.unknowns, self.levels + 1, count))
-        leaves = self.leaves(coordinates, nothing, nothing[:, :0])
+        leaves = self.leaves(rows.values, coordinates, nothing, nothing[:, :0])
         return rows.values.run(leaves, count).T
 
     def _at_ends(self) -> list[list[Residual]]:
@@ -157,17 +158,17 @@ class Discrete:
             x = system.low + np.mod(x - system.low, system.high - system.low)
         return {("coordinate", self.coordinate): x, ("coordinate", "t"): t}
 
-    def leaves(self, coordinates: Leaves, levels: FloatArray, rates: FloatArray) -> Leaves:
-        """Return all leaves, flat: place and time, derivatives along x, and of those along t.
+    def leaves(
+        self, program: Program, coordinates: Leaves, levels: FloatArray, rates: FloatArray
+    ) -> Leaves:
+        """Return the leaves of a program, flat: place and time, and derivatives.
 
         Levels and rates are (unknowns, orders, ...).
         """
         found = dict(coordinates)
-        for name, own, moved in zip(self.names, levels, rates, strict=True):
-            for k, values in enumerate(own):
-                found["derivative", name, (k, 0)] = values.reshape(-1)
-            for k, values in enumerate(moved):
-                found["derivative", name, (k, 1)] = values.reshape(-1)
+        for key in program.leaves - coordinates.keys():
+            _, name, (k, time) = key
+            found[key] = (rates if time else levels)[self.numbers[name], k].reshape(-1)
         return found
 
 
