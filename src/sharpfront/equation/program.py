@@ -12,7 +12,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Key, Leaf
 from sharpfront.equation.graph import ordered
 
-
 # A slot, the function, its first two arguments and those after them.
 _Call = tuple[int, Callable[..., Any], int, int, tuple[int, ...]]
 

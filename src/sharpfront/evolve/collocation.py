@@ -220,18 +220,17 @@ class Fields:
         shape = (self.levels.shape[2], *over.shape[1:])
         v = None if moments.still else moments.frame.positions[1][:, None] * over[1]
         of_rates: _Factors = {}
-        of_levels: _Factors = {}
-        found = self._coefficients(which)
+        of_levels = {pair: np.zeros((len(over), *shape)) for pair in rows.pairs}
+        found = self._coefficients(which).reshape(-1, *shape)
+        # Terms of levels come before those of rates, which are added to them.
         for c, (row, unknown, space, time) in zip(found, rows.terms, strict=True):
-            own = c.reshape(shape) * over[space] if space else c.reshape(shape)
-            plain = of_levels.get((row, unknown))
-            if plain is None:
-                plain = of_levels[row, unknown] = np.zeros((len(over), *shape))
+            plain = of_levels[row, unknown]
             if not time:
-                plain[space] += own
+                np.multiply(c, over[space], out=plain[space])
                 continue
+            own = c * over[space] if space else c
             rates = of_rates.setdefault((row, unknown), np.zeros((self.rates.shape[1], *shape)))
-            rates[space] += own
+            rates[space] = own
             if v is not None:
                 plain[space + 1] -= own * v
                 if space:

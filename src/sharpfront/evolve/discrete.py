@@ -30,18 +30,21 @@ class Rows:
     def __init__(self, residuals: list[Residual], names: tuple[str, ...]) -> None:
         self.residuals = residuals
         self.values = Program([r.expression for r in residuals])
-        self.terms = [
-            (i, names.index(t.unknown), *t.orders) for i, r in enumerate(residuals) for t in r.terms
-        ]
-        self.tangents = Program([t.coefficient for r in residuals for t in r.terms])
+        # Derivatives along x before those of rates.
+        terms = [(i, t) for i, r in enumerate(residuals) for t in r.terms]
+        terms.sort(key=lambda term: term[1].orders[1])
+        self.terms = [(i, names.index(t.unknown), *t.orders) for i, t in terms]
+        # Which unknowns occur in each row.
+        self.pairs = list(dict.fromkeys((i, j) for i, j, _, _ in self.terms))
+        self.factors = [t.coefficient for _, t in terms]
+        self.tangents = Program(self.factors)
         # Whether rows hold rates, and their factors of the unknowns if those are always the same.
         self.timed = any(("derivative", n, (k, 1)) in self.values.leaves for n in names for k in _K)
         # Whether place or time occur.
         every = self.values.leaves | self.tangents.leaves
         self.placed = any(key[0] == "coordinate" for key in every)
-        factors = [t.coefficient for r in residuals for t in r.terms]
-        numbers = [f.value for f in factors if isinstance(f, Constant)]
-        self.fixed = numbers if len(numbers) == len(factors) and not self.timed else None
+        numbers = [f.value for f in self.factors if isinstance(f, Constant)]
+        self.fixed = numbers if len(numbers) == len(self.factors) and not self.timed else None
 
     def __len__(self) -> int:
         return len(self.residuals)
@@ -85,7 +88,7 @@ class Discrete:
             for n, (i, j, k, time) in enumerate(terms)
             if i == j and (k == 0 or (k == 2 and not time))
         ]
-        every = [t.coefficient for e in system.equations for t in e.terms]
+        every = self.equations.factors
         self.own_terms = [terms[n] for n in own]
         self.own_tangents = Program([every[n] for n in own])
         # About a state without derivatives: errors of advection alone do not grow.

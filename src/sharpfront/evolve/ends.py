@@ -59,7 +59,7 @@ class End:
         return moments.discrete.coordinates(x, moments.t)
 
     def leaves(self, program: Program, levels: FloatArray, rates: FloatArray | None) -> Leaves:
-        """Return the leaves of a program from coefficients and rates, (S, n, K), if there are any."""
+        """Return the leaves of a program from coefficients and rates, (S, n, K), if it has any."""
         values, carried = self._tables
         own = levels[:, self.which]
         found = (values @ own).transpose(2, 1, 0)
