@@ -56,9 +56,9 @@ SAME = 1e-9
 # Moments at which equations are looked at ahead, evenly and where much varies.
 AHEAD = 9
 # Points spread over the domain for the look at place and time together.
-SPREAD = 4096
+SPREAD_POINTS = 4096
 # Points of each part of the boundary at which its condition is looked at.
-ON_PART = 256
+POINTS_OF_PART = 256
 
 Span = tuple[float, float]
 
@@ -153,10 +153,10 @@ def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
 def plane_formulas(problem: Problem) -> list[Formula]:
     """Return the equations and the conditions of a problem in the plane as formulas."""
     domain, names = problem.domain, problem.unknowns
-    inside = domain.sample(SPREAD)
+    inside = domain.sample(SPREAD_POINTS)
     found = [formula(e, problem, inside, names) for e in problem.equations]
     for condition in problem.conditions:
-        points = domain.boundary(condition.part, ON_PART).points
+        points = domain.boundary(condition.part, POINTS_OF_PART).points
         for stated in condition.residuals:
             found.append(formula(stated, problem, points, names, on_boundary=True))
     return found
@@ -174,7 +174,7 @@ def _spread(low: float, high: float) -> FloatArray:
 @cache
 def _shares() -> FloatArray:
     rng = np.random.default_rng(0)
-    counts = (BROKEN, LOOKED_AT - BROKEN, SPREAD - LOOKED_AT)
+    counts = (BROKEN, LOOKED_AT - BROKEN, SPREAD_POINTS - LOOKED_AT)
     return np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in counts])
 
 
@@ -190,7 +190,7 @@ def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
 
 def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
     """Return what the formulas of a problem do with time."""
-    watched = [_watched(f, span) for f in formulas if f.parts or f.local_parts]
+    watched = [_watched_formula(f, span) for f in formulas if f.parts or f.local_parts]
     found = tuple(e for w in watched if not w.formula.on_boundary for e in w.found)
     if not any(w.formula.parts for w in watched):
         none = np.zeros(0)
@@ -263,7 +263,7 @@ class _Watched:
         return np.concatenate([values.max(axis=0)[None], values.min(axis=0)[None], tops])
 
 
-def _watched(formula: Formula, span: Span) -> _Watched:
+def _watched_formula(formula: Formula, span: Span) -> _Watched:
     near = hints(formula, TIME, *span)
     special = _interesting(formula)
     found = events(formula, span, special, near)
