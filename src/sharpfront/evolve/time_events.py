@@ -51,6 +51,9 @@ LOOKED_AT, BROKEN, SPECIAL = 64, 10, 10
 # drawn problems take 1.0, 1.06 and 1.2 times as long with 3, 12 and 40 of them, and one of them
 # takes 33 steps in the place of 31 with 3.
 BENDS = 6
+# Moments at which parts of a formula are evaluated together: what they are at all places fits into
+# a cache.
+AT_ONCE = 256
 # Moments closer than this share of the span are one.
 SAME = 1e-9
 # Moments at which equations are looked at ahead, evenly and where much varies.
@@ -249,6 +252,10 @@ class _Watched:
         Of one that depends on the place, its largest and its smallest value, which stay what they
         are while it travels, and what it is at the tops of events.
         """
+        few = np.array_split(t, -(-len(t) // AT_ONCE))
+        return np.concatenate([self._rows(some) for some in few], axis=1)
+
+    def _rows(self, t: FloatArray) -> FloatArray:
         formula = self.formula
         values = formula.values(formula.parts, self.places[:, None, :], t[None, :])
         each = [
