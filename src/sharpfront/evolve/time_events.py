@@ -52,7 +52,7 @@ LOOKED_AT, BROKEN, SPECIAL = 64, 10, 10
 # takes 33 steps in the place of 31 with 3.
 BENDS = 6
 # Moments at which parts of a formula are evaluated together: what they are at all places fits into
-# a cache.
+# a cache. Half and twice as many take as long, all of them 1.3 times as long.
 AT_ONCE = 256
 # Moments closer than this share of the span are one.
 SAME = 1e-9
