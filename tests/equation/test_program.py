@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sharpfront.equation.expression import Coordinate, Derivative
+from sharpfront.equation.expression import Coordinate, Derivative, Function, apply_function
 from sharpfront.equation.program import Program
 
 X = Coordinate("x", ("x",))
@@ -36,3 +36,29 @@ def test_what_is_returned_belongs_to_the_caller(make):
     Program([make(U, X)]).run(LEAVES, len(POINTS))[:] = 7.0
     for key, values in before.items():
         assert np.array_equal(LEAVES[key], values)
+
+
+def test_what_holds_coordinates_alone_is_evaluated_once_for_all_runs():
+    called = []
+
+    def source(x):
+        called.append(len(x))
+        return np.sin(x)
+
+    own = {X.key: POINTS, U.key: np.cos(3.0 * POINTS)}
+    given = apply_function(Function("source", source), X)
+    program = Program([U**2 + 2.0 * given, given])
+    prepared = program.prepared(own)
+    for values in (np.cos(POINTS), POINTS**2):
+        own[U.key][:] = values
+        found = program.finished(prepared, len(POINTS))
+        expected = values**2 + 2.0 * np.sin(POINTS), np.sin(POINTS)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert called == [len(POINTS)]
+
+
+def test_a_prepared_run_survives_what_is_done_to_the_result():
+    program = Program([2.0 * X])
+    prepared = program.prepared(LEAVES)
+    program.finished(prepared, len(POINTS))[:] = 7.0
+    np.testing.assert_allclose(program.finished(prepared, len(POINTS)), [2.0 * POINTS])

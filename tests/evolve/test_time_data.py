@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
+from sharpfront.evolve import time_events
 from sharpfront.evolve.equations import time_system
 from sharpfront.evolve.time_events import agenda_of, line_formulas
 from sharpfront.trust.between_stages import MOMENTS, moments_between
+from sharpfront.trust.integrals import Watch
 
 FEW = settings(max_examples=2, deadline=None, derandomize=True, database=None)
 MANY = settings(max_examples=5, deadline=None, derandomize=True, database=None)
@@ -241,3 +243,27 @@ def test_data_that_no_kernels_see_at_the_start_end_the_run_with_words():
     solution = sf.solve(narrow, tol=1e-3, max_kernels=100)
     assert solution.outcome.kind == "kernel limit reached"
     assert "do not" in solution.outcome.detail
+
+
+def test_a_source_is_looked_at_once_at_each_moment(monkeypatch):
+    looked = []
+    look = Watch.look
+
+    def counted(self, t):
+        looked.append(t)
+        return look(self, t)
+
+    monkeypatch.setattr(Watch, "look", counted)
+    narrow = on_line(lambda u, x, t: u.dt - u.dxx - np.exp(-(((x - t) / 0.1) ** 2)))
+    solution = sf.solve(narrow, tol=1e-2)
+    assert solution.converged and len(looked) == len(set(looked))
+    # Right after the start, in the middle of each step and at its end.
+    assert len(looked) < 2.5 * len(solution.history) + 3
+
+
+def test_parts_of_a_formula_are_the_same_at_few_moments_and_at_many(monkeypatch):
+    problem = on_line(lambda u, x, t: u.dt - u.dxx - np.sin(9 * t) * np.exp(-((x - t) ** 2)))
+    many = agenda(problem)
+    monkeypatch.setattr(time_events, "AT_ONCE", 7)
+    few = agenda(problem)
+    assert np.array_equal(few.moments, many.moments) and np.array_equal(few.passed, many.passed)

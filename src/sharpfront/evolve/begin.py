@@ -120,9 +120,11 @@ def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:
         held = [i for i in range(len(own)) if own.holds_a_value(i)]
         if not held:
             continue
-        leaves = end.leaves(both, still)
-        change = np.abs(np.diff(own.values.run(leaves, 2), axis=1))[:, 0]
-        slopes = np.abs(own.tangents.run(leaves, 2))[:, 0]
+        change, slopes = (
+            program.run(end.leaves(program, both, still), 2)
+            for program in (own.values, own.tangents)
+        )
+        change, slopes = np.abs(np.diff(change, axis=1))[:, 0], np.abs(slopes)[:, 0]
         for i in held:
             each = [s for s, term in zip(slopes, own.terms, strict=True) if term[0] == i]
             fastest = max(fastest, float(change[i]) / max(*each, 1e-300) / soon)

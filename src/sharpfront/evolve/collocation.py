@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,40 +24,21 @@ class Moments:
         self.t, self.later = t + later, later
         self.layout = discrete.layout(frame)
         self.still = not frame.moves
-
-    @cached_property
-    def stretch(self) -> FloatArray:
-        """How fast elements become longer, (N,)."""
-        return np.asarray(self.frame.lengths[1])
-
-    @cached_property
-    def d(self) -> FloatArray:
-        """Scales of the functions, (U, size, S, N); S is 1 if nothing moves.
-
-        For each unknown, or one for all.
-        """
-        return np.asarray(self._scales[0])
-
-    @cached_property
-    def d_rate(self) -> FloatArray:
-        """Their rates."""
-        return np.asarray(self._scales[1])
-
-    @cached_property
-    def _scales(self) -> FloatArray:
-        return self.frame.scales_over(self.later).swapaxes(1, 2)
-
-    @cached_property
-    def over(self) -> FloatArray:
-        """h^-k, (levels + 1, S, N)."""
-        h = self.frame.lengths[0]
-        out = np.empty((self.discrete.levels + 1, len(self.later), len(h)))
-        out[0] = 1.0
-        now = h if self.still else h + np.multiply.outer(self.later, self.stretch)
-        np.divide(1.0, now, out=out[1])
-        for k in range(2, len(out)):
-            np.multiply(out[k - 1], out[1], out=out[k])
-        return out
+        # How fast elements become longer, (N,).
+        self.stretch: FloatArray = frame.lengths[1]
+        lengths = frame.lengths_over(later)
+        # h^-k, (levels + 1, S, N).
+        self.over = over = np.empty((discrete.levels + 1, len(later), frame.elements))
+        over[0] = 1.0
+        np.divide(1.0, lengths, out=over[1])
+        for k in range(2, len(over)):
+            np.multiply(over[k - 1], over[1], out=over[k])
+        # Scales of the functions and their rates, (U, size, S, N) each, for each unknown or one for
+        # all; S is 1 if nothing moves.
+        self.d, self.d_rate = frame.scales_over(later, lengths).swapaxes(1, 2)
+        # Ends at which something holds; a ring has none.
+        sides = () if frame.ring else (0, 1)
+        self.ends = [End(self, side) for side in sides if len(discrete.sides[side])]
 
     @cached_property
     def coordinates(self) -> Leaves:
@@ -66,13 +48,7 @@ class Moments:
         t, places = np.broadcast_arrays(self.t[:, None], places)
         return self.discrete.coordinates(places.ravel(), t.ravel())
 
-    @cached_property
-    def ends(self) -> tuple[End, ...]:
-        """Ends at which something holds; a ring has none."""
-        sides = () if self.frame.ring else (0, 1)
-        return tuple(End(self, side) for side in sides if len(self.discrete.sides[side]))
-
-    @cached_property
+    @property
     def has_plain_ends(self) -> bool:
         """Whether conditions are linear, and the same but for what is given at all moments."""
         return all(e.fixed is not None and len(e.fixed.matrix) == 1 for e in self.ends)
@@ -140,23 +116,23 @@ class Fields:
         for k in range(1, m + 1):
             self.rates[:, k] -= k * moments.stretch * over[1] * self.levels[:, k]
 
-    @cached_property
-    def _leaves(self) -> Leaves:
-        """The leaves at the Gauss points: views of the fields, without place and time."""
-        return self.moments.discrete.leaves({}, self.levels, self.rates)
+    def _leaves(self, rows: Rows) -> Leaves:
+        """Return the leaves of rows at the Gauss points: views of the fields."""
+        places = self.moments.coordinates if rows.placed else {}
+        return self.moments.discrete.leaves(rows.values, places, self.levels, self.rates)
 
-    def leaves(self, rows: Rows) -> Leaves:
-        """Return the leaves of rows at the Gauss points."""
-        if rows.placed:
-            self._leaves.update(self.moments.coordinates)
-        return self._leaves
+    @cached_property
+    def _prepared(self) -> list[Any]:
+        """The equations with all that does not change with the coefficients."""
+        rows = self.moments.discrete.equations
+        return rows.values.prepared(self._leaves(rows))
 
     def residual(self, ends: bool = True) -> FloatArray:
         """Return what equations and conditions leave, (S, size); without ends, zero there."""
         if self.stale:
             self._update()
-        discrete, out, count = self.moments.discrete, self.left, self.levels[0, 0].size
-        inner = discrete.equations.values.run(self.leaves(discrete.equations), count)
+        out, program = self.left, self.moments.discrete.equations.values
+        inner = program.finished(self._prepared, self._inner.size // len(self._inner))
         self._inner[:] = inner.reshape(self._inner.shape)
         for end in self.moments.ends:
             held = end.residual(self.coefficients, self.moved) if ends else 0.0
@@ -172,7 +148,7 @@ class Fields:
             self._update()
         out = np.empty((sets, *self.left.shape))
         _, q, count, elements = self._inner.shape
-        inner = equations.values.run(self.leaves(equations), q * count * elements)
+        inner = equations.values.run(self._leaves(equations), q * count * elements)
         first = self.moments.layout.left
         inside = inner.reshape(sets, -1, q, count, elements).transpose(0, 3, 4, 2, 1)
         inside = inside.reshape(sets, count, -1)
@@ -196,9 +172,14 @@ class Fields:
 
     def set_ends(self, mass: FloatArray, stiff: FloatArray, i: int, large: float = 1.0) -> None:
         """Put conditions at a moment into flat bands, so many times as large as they are."""
-        ends = self.moments.ends
-        for end, own in zip(ends, self.end_tangents(slice(i, i + 1)), strict=True):
+        for end in self.moments.ends:
             at = self.moments.layout.of_end(end.side, len(end.own))
+            if end.fixed is not None:
+                # Bands begin as zeros: of rates there is nothing.
+                matrix = end.fixed.matrix
+                stiff[at] = large * matrix[i if len(matrix) > 1 else 0].ravel()
+                continue
+            own = end.tangents(self.coefficients, self.moved, slice(i, i + 1))
             mass[at], stiff[at] = large * own.reshape(2, -1)
 
     def fill(self, blocks: FloatArray, which: slice) -> None:
@@ -239,18 +220,17 @@ class Fields:
         shape = (self.levels.shape[2], *over.shape[1:])
         v = None if moments.still else moments.frame.positions[1][:, None] * over[1]
         of_rates: _Factors = {}
-        of_levels: _Factors = {}
-        found = self._coefficients(which)
+        of_levels = {pair: np.zeros((len(over), *shape)) for pair in rows.pairs}
+        found = self._coefficients(which).reshape(-1, *shape)
+        # Terms of levels come before those of rates, which are added to them.
         for c, (row, unknown, space, time) in zip(found, rows.terms, strict=True):
-            own = c.reshape(shape) * over[space] if space else c.reshape(shape)
-            plain = of_levels.get((row, unknown))
-            if plain is None:
-                plain = of_levels[row, unknown] = np.zeros((len(over), *shape))
+            plain = of_levels[row, unknown]
             if not time:
-                plain[space] += own
+                np.multiply(c, over[space], out=plain[space])
                 continue
+            own = c * over[space] if space else c
             rates = of_rates.setdefault((row, unknown), np.zeros((self.rates.shape[1], *shape)))
-            rates[space] += own
+            rates[space] = own
             if v is not None:
                 plain[space + 1] -= own * v
                 if space:
@@ -265,5 +245,5 @@ class Fields:
         if rows.placed:
             shape = self.levels.shape[2:]
             places = {k: x.reshape(shape)[:, which].ravel() for k, x in moments.coordinates.items()}
-        leaves = moments.discrete.leaves(places, *here)
+        leaves = moments.discrete.leaves(rows.tangents, places, *here)
         return rows.tangents.run(leaves, here[0][0, 0].size)

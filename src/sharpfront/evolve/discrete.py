@@ -30,18 +30,21 @@ class Rows:
     def __init__(self, residuals: list[Residual], names: tuple[str, ...]) -> None:
         self.residuals = residuals
         self.values = Program([r.expression for r in residuals])
-        self.terms = [
-            (i, names.index(t.unknown), *t.orders) for i, r in enumerate(residuals) for t in r.terms
-        ]
-        self.tangents = Program([t.coefficient for r in residuals for t in r.terms])
+        # Derivatives along x before those of rates.
+        terms = [(i, t) for i, r in enumerate(residuals) for t in r.terms]
+        terms.sort(key=lambda term: term[1].orders[1])
+        self.terms = [(i, names.index(t.unknown), *t.orders) for i, t in terms]
+        # Which unknowns occur in each row.
+        self.pairs = list(dict.fromkeys((i, j) for i, j, _, _ in self.terms))
+        self.factors = [t.coefficient for _, t in terms]
+        self.tangents = Program(self.factors)
         # Whether rows hold rates, and their factors of the unknowns if those are always the same.
         self.timed = any(("derivative", n, (k, 1)) in self.values.leaves for n in names for k in _K)
         # Whether place or time occur.
         every = self.values.leaves | self.tangents.leaves
         self.placed = any(key[0] == "coordinate" for key in every)
-        factors = [t.coefficient for r in residuals for t in r.terms]
-        numbers = [f.value for f in factors if isinstance(f, Constant)]
-        self.fixed = numbers if len(numbers) == len(factors) and not self.timed else None
+        numbers = [f.value for f in self.factors if isinstance(f, Constant)]
+        self.fixed = numbers if len(numbers) == len(self.factors) and not self.timed else None
 
     def __len__(self) -> int:
         return len(self.residuals)
@@ -62,6 +65,7 @@ class Discrete:
 
     def __init__(self, system: TimeSystem, tables: Reference) -> None:
         self.system, self.tables, self.names = system, tables, system.names
+        self.numbers = {name: i for i, name in enumerate(self.names)}
         self.coordinate = system.problem.coordinates[0]
         self.equations = Rows(list(system.equations), self.names)
         self.sides = [Rows(own, self.names) for own in self._at_ends()]
@@ -84,7 +88,7 @@ class Discrete:
             for n, (i, j, k, time) in enumerate(terms)
             if i == j and (k == 0 or (k == 2 and not time))
         ]
-        every = [t.coefficient for e in system.equations for t in e.terms]
+        every = self.equations.factors
         self.own_terms = [terms[n] for n in own]
         self.own_tangents = Program([every[n] for n in own])
         # About a state without derivatives: errors of advection alone do not grow.
@@ -112,7 +116,7 @@ class Discrete:
     def at_zero(self, rows: Rows, coordinates: Leaves, count: int) -> FloatArray:
         """Return the values of rows of an end where all unknowns are zero, (count, rows)."""
         nothing = np.zeros((self.unknowns, self.levels + 1, count))
-        leaves = self.leaves(coordinates, nothing, nothing[:, :0])
+        leaves = self.leaves(rows.values, coordinates, nothing, nothing[:, :0])
         return rows.values.run(leaves, count).T
 
     def _at_ends(self) -> list[list[Residual]]:
@@ -157,17 +161,17 @@ class Discrete:
             x = system.low + np.mod(x - system.low, system.high - system.low)
         return {("coordinate", self.coordinate): x, ("coordinate", "t"): t}
 
-    def leaves(self, coordinates: Leaves, levels: FloatArray, rates: FloatArray) -> Leaves:
-        """Return all leaves, flat: place and time, derivatives along x, and of those along t.
+    def leaves(
+        self, program: Program, coordinates: Leaves, levels: FloatArray, rates: FloatArray
+    ) -> Leaves:
+        """Return the leaves of a program, flat: place and time, and derivatives.
 
         Levels and rates are (unknowns, orders, ...).
         """
         found = dict(coordinates)
-        for name, own, moved in zip(self.names, levels, rates, strict=True):
-            for k, values in enumerate(own):
-                found["derivative", name, (k, 0)] = values.reshape(-1)
-            for k, values in enumerate(moved):
-                found["derivative", name, (k, 1)] = values.reshape(-1)
+        for key in program.leaves - coordinates.keys():
+            _, name, (k, time) = key
+            found[key] = (rates if time else levels)[self.numbers[name], k].reshape(-1)
         return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.program import Program
 from sharpfront.evolve.discrete import Leaves, Rows
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class End:
         self.which = slice(-size, None) if side else slice(None, size)
         count, own = moments.layout.size, len(self.own)
         self.rows = slice(count - own, count) if side else slice(0, own)
+        # If their factors are always the same.
+        self.fixed = None if self.own.fixed is None else self._fixed(self.own.fixed)
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray]:
@@ -55,8 +58,8 @@ class End:
         x = np.full(len(moments.t), moments.frame.nodes[-self.side])
         return moments.discrete.coordinates(x, moments.t)
 
-    def leaves(self, levels: FloatArray, rates: FloatArray | None) -> Leaves:
-        """Return the leaves from coefficients and rates, (S, n, K), if there are any."""
+    def leaves(self, program: Program, levels: FloatArray, rates: FloatArray | None) -> Leaves:
+        """Return the leaves of a program from coefficients and rates, (S, n, K), if it has any."""
         values, carried = self._tables
         own = levels[:, self.which]
         found = (values @ own).transpose(2, 1, 0)
@@ -64,14 +67,11 @@ class End:
         if rates is not None:
             moved = values[:, : carried.shape[1]] @ rates[:, self.which] + carried @ own
             rate = moved.transpose(2, 1, 0)
-        return self.moments.discrete.leaves(self._coordinates, found, rate)
+        return self.moments.discrete.leaves(program, self._coordinates, found, rate)
 
-    @cached_property
-    def fixed(self) -> _Fixed | None:
-        """Its rows if their factors are always the same."""
+    def _fixed(self, factors: list[float]) -> _Fixed:
+        """Return its rows, whose factors are always the same."""
         discrete = self.moments.discrete
-        if self.own.fixed is None:
-            return None
         given, held = discrete.given[self.side], discrete.held[self.side]
         if given is None:
             given = discrete.at_zero(self.own, self._coordinates, len(self.moments.t))
@@ -79,7 +79,7 @@ class End:
             return _Fixed(held, given)
         values = self._tables[0][: 1 if self.moments.still else None]
         matrix = np.zeros((len(values), len(self.own), values.shape[2], discrete.unknowns))
-        for c, (i, j, space, _) in zip(self.own.fixed, self.own.terms, strict=True):
+        for c, (i, j, space, _) in zip(factors, self.own.terms, strict=True):
             matrix[:, i, :, j] += c * values[:, space]
         return _Fixed(matrix.reshape(*matrix.shape[:2], -1), given)
 
@@ -95,9 +95,11 @@ class End:
 
     def values(self, rows: Rows, levels: FloatArray, rates: FloatArray) -> FloatArray:
         """Return the values of any rows here, (S, rows)."""
-        held = rows.values.leaves
-        leaves = self.leaves(levels, rates if rows.timed else None) if held else {}
-        return rows.values.run(leaves, len(levels)).T
+        program = rows.values
+        leaves = {}
+        if program.leaves:
+            leaves = self.leaves(program, levels, rates if rows.timed else None)
+        return program.run(leaves, len(levels)).T
 
     def tangents(self, levels: FloatArray, rates: FloatArray, which: slice) -> FloatArray:
         """Return the factors of rates and of levels at some moments, (2, S, rows, size, K)."""
@@ -111,7 +113,8 @@ class End:
             stiff[:] = own.reshape(len(own), *shape[1:])
             return out
         values, carried = (table[which] for table in self._tables)
-        found = self.own.tangents.run(self.leaves(levels, rates), len(moments.t))[:, which]
+        program = self.own.tangents
+        found = program.run(self.leaves(program, levels, rates), len(moments.t))[:, which]
         for c, (row, unknown, space, time) in zip(found[..., None], self.own.terms, strict=True):
             if time:
                 mass[:, row, :, unknown] += c * values[:, space]

@@ -25,7 +25,7 @@ from sharpfront.problem import Problem
 from sharpfront.problem.initial import time_order, velocity_name
 
 # Highest derivative in space that the coordinate's chain rule knows.
-MOST_ORDERS = 4
+MOST_ALONG = 4
 # And of a rate: u_xxt.
 MOST_MIXED = 2
 
@@ -167,10 +167,10 @@ def _rate_equation(unknown: str, coordinates: tuple[str, ...]) -> Expression:
 def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
     for leaf in derivatives_in(expression):
         space, time = leaf.orders
-        if time > 1 or (time and space > MOST_MIXED) or space > MOST_ORDERS:
+        if time > 1 or (time and space > MOST_MIXED) or space > MOST_ALONG:
             raise ProblemError(
                 f"The {what} has a derivative of {leaf.unknown} of order {space} in x and {time} "
-                f"in t; known are up to {MOST_ORDERS} in x, one or two in t alone, and up to "
+                f"in t; known are up to {MOST_ALONG} in x, one or two in t alone, and up to "
                 f"{MOST_MIXED} in x of a rate."
             )
     return Residual(expression, what, side)

@@ -23,6 +23,8 @@ WORN, FEWER = 0.3, 0.75
 # What elements leave out is foreseen to grow from step to step by no more than this; below a share
 # of what they may leave out nothing is.
 MOST_FORESEEN, LEAST_FORESEEN = 50.0, 1e-3
+# How long after a jump data are looked at, as a share of the coming step.
+AFTER_A_JUMP = 1e-9
 # Errors of a rate that was made an unknown count less by this: over an element, of which a wave has
 # about so many, they come and go in the unknown itself.
 COMPANION = 10.0
@@ -84,7 +86,10 @@ def seeing(run: Run, nodes: FloatArray, t: float, ahead: float) -> FloatArray:
     if not run.watches:
         return nodes
     ahead = min(ahead, run.agenda.longest(t), run.span[1] - t)
-    return attentive(run.mesher, run.watches, nodes, t, ahead)
+    # Where data jump, those right after it count.
+    jump = t == run.span[0] or run.agenda.is_stop(t)
+    first = t + AFTER_A_JUMP * ahead if jump else t
+    return attentive(run.mesher, run.watches, nodes, (first, t + 0.5 * ahead, t + ahead))
 
 
 def placed(run: Run, state: State, nodes: FloatArray) -> State:

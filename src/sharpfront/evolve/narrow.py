@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,23 +11,19 @@ from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.trust.integrals import Watch
+from sharpfront.trust.integrals import IntegralLook, Watch
 
 # Halvings of an element.
 HALVINGS = 40
-# Shares of the coming step at which its data are looked at.
-STEP_AHEAD = (1e-9, 0.5, 1.0)
+# Looks that are kept: a step begins where the one before it ended, and may be tried again.
+KEPT_LOOKS = 16
 
 
 def attentive(
-    mesher: Mesher, watches: Sequence[Watch], nodes: FloatArray, t: float, ahead: float
+    mesher: Mesher, watches: Sequence[Watch], nodes: FloatArray, moments: Sequence[float]
 ) -> FloatArray:
-    """Return nodes among which the data of a step of length `ahead` from t on are seen."""
-    looks = [
-        (w, w.look(t + s * ahead))
-        for w in watches
-        for s in (STEP_AHEAD if w.timed else STEP_AHEAD[:1])
-    ]
+    """Return nodes among which data at some moments are seen; of steady ones the first counts."""
+    looks = [(w, _close_look(w, t)) for w in watches for t in (moments if w.timed else moments[:1])]
     for _ in range(HALVINGS):
         bad = np.zeros(len(nodes) - 1, dtype=bool)
         for watch, look in looks:
@@ -41,3 +38,9 @@ def attentive(
     size = (len(nodes) - 1) * mesher.tables.points
     words = f"{size} kernels do not see data that vary near x = {where:.4g}"
     raise StuckError(words, OutcomeKind.KERNEL_LIMIT)
+
+
+@lru_cache(maxsize=KEPT_LOOKS)
+def _close_look(watch: Watch, t: float) -> IntegralLook:
+    """Return what a close look shows at a moment."""
+    return watch.look(t)

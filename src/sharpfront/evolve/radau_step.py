@@ -9,7 +9,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import all_nodes, diagonal
-from sharpfront.evolve.band import Layout
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
@@ -50,9 +49,15 @@ class Step:
         self._flat = self._since.reshape(len(self._since), -1), rates.reshape(len(rates), -1)
         self._advance()
         self.fields = Fields(self.moments, self.asked, rates)
+        self.layout = self.moments.layout
+        self._plain = self.moments.has_plain_ends
         self._large = 1.0  # how much larger conditions are made
+        # Right-hand sides: those of the real eigenvalue, and real and imaginary parts of others.
         self._turned = np.empty((len(values) - 1, self.layout.size))
         self._right = np.empty((len(self._turned) // 2, self.layout.size), dtype=complex)
+        first, pairs = self.radau.reals, len(self._right)
+        parts = self._turned[first:].reshape(2, pairs, -1)
+        self._parts = (parts[0], self._right.real), (parts[1], self._right.imag)
 
     def _advance(self) -> None:
         """Make the rates of the coefficients."""
@@ -64,11 +69,6 @@ class Step:
         """Its mesh, coefficients at its beginning and stages, and its length."""
         return self.frame, self.values, self.dt
 
-    @property
-    def layout(self) -> Layout:
-        """The band."""
-        return self.moments.layout
-
     def residual(self, first: bool) -> FloatArray:
         """Return what equations and conditions leave, (moments, size).
 
@@ -78,7 +78,7 @@ class Step:
         if not first:
             self._advance()
             self.fields.stale = True
-        return self.fields.residual(ends=first or not self.moments.has_plain_ends)
+        return self.fields.residual(ends=first or not self._plain)
 
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about one of the stages."""
@@ -105,17 +105,21 @@ class Step:
         for end in self.moments.ends:
             right[..., end.rows] *= self._large
 
-    def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
+    def change(
+        self, factors: Factors, residual: FloatArray, out: FloatArray, *, first: bool
+    ) -> None:
         """Write the change of all stages that Newton's method makes, (stages, size)."""
-        lay, radau, turned, right = self.layout, self.radau, self._turned, self._right
+        lay, radau, turned = self.layout, self.radau, self._turned
         np.matmul(radau.into, lay.placed(residual), out=turned)
-        self.weigh(turned)
-        first, pairs = radau.reals, len(right)
-        right.real, right.imag = turned[first : first + pairs], turned[first + pairs :]
-        lay.solved(factors.pairs, right.reshape(-1))
-        if first:
+        if first or not self._plain:
+            self.weigh(turned)
+        for part, own in self._parts:
+            np.copyto(own, part)
+        lay.solved(factors.pairs, self._right.reshape(-1))
+        if radau.reals:
             lay.solved(factors.real, turned[0])
-        turned[first : first + pairs], turned[first + pairs :] = right.real, right.imag
+        for part, own in self._parts:
+            np.copyto(part, own)
         if lay.order is None:
             np.matmul(radau.back, turned, out=out)
         else:

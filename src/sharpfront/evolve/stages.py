@@ -60,19 +60,20 @@ def solved_stages(
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
-    factors: Factors | None = None
     mixer, last, q, slow = _Mixer(levels, scale), np.inf, contraction, 0.0
+    residual, sizes = step.residual(first=True), np.empty_like(levels[:, nodes])
+    try:
+        factors = step.factored()
+    except np.linalg.LinAlgError:
+        return Solved(None, 1, residual[0])
     for i in range(ITERATIONS):
-        residual = step.residual(first=i == 0)
-        try:
-            factors = factors or step.factored()
-        except np.linalg.LinAlgError:
-            return Solved(None, i + 1, residual[0])
+        if i > 0:
+            residual = step.residual(first=False)
         change = mixer.slot
-        step.change(factors, residual[before:], change.reshape(len(levels), -1))
-        sizes = np.abs(change[:, nodes])
-        sizes /= unit
-        size = float(sizes.max())
+        step.change(factors, residual[before:], change.reshape(len(levels), -1), first=i == 0)
+        np.absolute(change[:, nodes], out=sizes)
+        np.divide(sizes, unit, out=sizes)
+        size = float(np.maximum.reduce(sizes, axis=None))
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
         if i == 0:
@@ -151,7 +152,8 @@ class _Mixer:
     @property
     def slot(self) -> FloatArray:
         """Where the next change is put, (S, n, K)."""
-        return np.asarray(self.slots[self.count % (MIXED + 1)])
+        slot: FloatArray = self.slots[self.count % (MIXED + 1)]
+        return slot
 
     def mix(self) -> None:
         """Go on by the change that was put there."""

@@ -56,7 +56,7 @@ def short_enough(discrete: Discrete, frame: Frame, values: FloatArray, t: float)
     levels = levels.reshape(-1, *local.shape[1:]).swapaxes(0, 1)[:, None]
     places = np.concatenate([[frame.nodes[:-1], frame.nodes[1:]], frame.positions[0]])
     here = discrete.coordinates(places.ravel(), np.full(places.size, t))
-    leaves = discrete.leaves(here, levels, levels[:, :0])
+    leaves = discrete.leaves(discrete.gaps, here, levels, levels[:, :0])
     gaps = discrete.gaps.run(leaves, places.size).reshape(-1, *places.shape)
     low, high = gaps.min(axis=1), gaps.max(axis=1)
     ranges = np.where((low < 1.0) & (high > -1.0), high - low, 0.0).max(axis=0)

@@ -98,15 +98,22 @@ class Frame:
         beside = None if self._beside is None else self._beside[..., e]
         return self._scaled(h[e] + later * rate[e], rate[e], mean, slope, beside, rates=2)
 
-    def scales_over(self, later: FloatArray) -> FloatArray:
-        """Return the same at moments, (2, size, U, S, N); S is 1 if nothing moves."""
+    def lengths_over(self, later: FloatArray) -> FloatArray:
+        """Return the lengths of elements at moments, (S, N); (N,) if nothing moves."""
+        h, rate = self.lengths
+        return np.asarray(h + later[:, None] * rate if self.moves else h)
+
+    def scales_over(self, later: FloatArray, lengths: FloatArray) -> FloatArray:
+        """Return the same at moments, (2, size, U, S, N); S is 1 if nothing moves.
+
+        Lengths of the elements are those of these moments.
+        """
         if not self.moves:
             return self.scales[..., None, :]
-        h, rate = self.lengths
         means, slopes = self._means
         t, slope = later[:, None], slopes[:, None]
         beside = None if self._beside is None else self._beside[:, :, None]
-        return self._scaled(h + t * rate, rate, means[:, None] + t * slope, slope, beside)
+        return self._scaled(lengths, self.lengths[1], means[:, None] + t * slope, slope, beside)
 
     def _scaled(
         self,
@@ -231,15 +238,15 @@ class Frame:
         differ on both sides of a node are replaced by their mean.
         """
         tables = self.tables
-        nodes, there = (f.nodes + np.multiply.outer(later, f.velocities) for f in (self, other))
+        nodes, there = (f.nodes + later[:, None] * f.velocities for f in (self, other))
         s, back = tables.spread
         x = there[:, :-1, None] + (there[:, 1:] - there[:, :-1])[..., None] * s
         e, at = self.located(nodes, x.reshape(len(x), -1))
-        own = self.gathered(values) * self.scales_over(later)[0]
+        own = self.gathered(values) * self.scales_over(later, self.lengths_over(later))[0]
         found = tables.sums(own.reshape(*own.shape[:2], -1), e.ravel(), at.ravel())
         found = (found.reshape(-1, tables.size) @ back.T).T
         local = found.reshape(tables.size, own.shape[1], len(later), other.elements)
-        local /= other.scales_over(later)[0]
+        local /= other.scales_over(later, other.lengths_over(later))[0]
         return other._joined(local)
 
     def _joined(self, local: FloatArray) -> FloatArray:

@@ -24,9 +24,17 @@ def stacked(functions: Sequence[Function]) -> Function:
 
 
 def sampled(
-    functions: Function, low: float, high: float, hints: Sequence[float] = ()
+    functions: Function,
+    low: float,
+    high: float,
+    hints: Sequence[float] = (),
+    bends: int = CELL_HALVINGS,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return positions (n,) and values (m, n), dense where a row or its slope changes fast."""
+    """Return positions (n,) and values (m, n), dense where a row or its slope changes fast.
+
+    Cells are halved so many times at most where slopes alone change: what bends does so however
+    close one looks.
+    """
     x = np.linspace(low, high, FIRST_LOOK)
     if len(hints):
         x = with_hints(x, np.asarray(hints))
@@ -35,8 +43,8 @@ def sampled(
     ranges = _Ranges(u)
     # Cells that are new, with those beside them: of the others nothing has changed.
     cells = np.arange(len(x) - 1)
-    for _ in range(CELL_HALVINGS):
-        wide = cells[ranges.changes(x, u, cells)]
+    for i in range(CELL_HALVINGS):
+        wide = cells[ranges.changes(x, u, cells, bends=i < bends)]
         wide = wide[np.diff(x)[wide] > 1e-13 * (high - low)]
         if not len(wide) or len(x) > most:
             break
@@ -62,8 +70,10 @@ class _Ranges:
         self.low = np.minimum(self.low, u.min(axis=1))
         self.high = np.maximum(self.high, u.max(axis=1))
 
-    def changes(self, x: FloatArray, u: FloatArray, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell over which of some cells a function or its slope changes by too much."""
+    def changes(
+        self, x: FloatArray, u: FloatArray, cells: NDArray[np.int64], *, bends: bool
+    ) -> NDArray[np.bool_]:
+        """Tell over which of some cells a function, or its slope if it may, changes by too much."""
         steps, rise = x[cells + 1] - x[cells], u[:, cells + 1] - u[:, cells]
         slope = rise / steps
         self.flat = np.minimum(self.flat, slope.min(axis=1))
@@ -72,6 +82,8 @@ class _Ranges:
         least = 1e-6 * spread / (x[-1] - x[0])
         steep = np.maximum(self.steep - self.flat, least)[:, None]
         jump = np.abs(rise) > CHANGES_FAST * spread[:, None]
+        if not bends:
+            return np.asarray(jump.any(axis=0))
         turn = np.abs(np.diff(slope, axis=1)) > 2.0 * CHANGES_FAST * steep
         # Below this a slope is rounding.
         size = max(float(-self.low.min()), float(self.high.max()))
