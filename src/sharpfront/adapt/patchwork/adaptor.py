@@ -63,6 +63,9 @@ from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
+from sharpfront.place.patches.wakes import shears_of
+from sharpfront.place.strips.characteristics import Shear
+from sharpfront.place.strips.shears import sheared
 from sharpfront.place.strips.layered import layers_along
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
@@ -118,16 +121,19 @@ class Patches:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)
         layers = layers_along(problem, tiling, SETTINGS, tol) if layered else ()
+        shears: Sequence[Shear] = ()
         if not layers:
             tiling = collared(problem, tiling, SETTINGS, tol)
+            shears = shears_of(problem, tiling, SETTINGS.layer(tol))
+            tiling = sheared(tiling, shears, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
-        cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks)
+        cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks, shears)
         for settings, asked in poorer(first, tol, FEWEST):
             if functions_of(cells) <= most:
                 break
-            cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
+            cells = first_cells(problem, tiling, settings, asked, most // 2, waves, None, shears)
         Budget(self.max_kernels).kernels(
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )

@@ -26,6 +26,8 @@ from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import Waves, short_enough
 from sharpfront.place.strips.across import STRICT, lines_in_chart
+from sharpfront.place.strips.characteristics import Shear
+from sharpfront.place.strips.shears import short_along
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling, snap
 from sharpfront.place.tiling.curved import fitted
@@ -64,6 +66,7 @@ def first_cells(
     most: int,
     waves: Waves,
     looks: Looks | None = None,
+    shears: Sequence[Shear] = (),
 ) -> list[Cell]:
     """Return the cells that the first solve is made on, with `most` functions at most."""
     base = settings.functions(tol)
@@ -98,6 +101,7 @@ def first_cells(
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
+    cells = short_along(cells, shears, most)
     looks, uncut = looks or Looks(problem, tiling.marked, tol), cells
     cells = short_enough(uncut, waves, tol, settings.most(tol, problem.domain.dimension), most)
     if len(cells) > len(uncut):

@@ -70,6 +70,15 @@ class StripSettings:
     # of it: as much is left of their inner sides as is gone.
     turned: float = 1.5
     ends: float = 0.8  # where both ends take more than this share of a side, they share it
+    # Strips along a layer that a wind carries are no deeper than so many times it, and than this
+    # share of the room; it fills those of which it takes more than this share.
+    beside_layer: float = 3.0
+    near_rims: float = 0.98
+    filled: float = 0.6
+    # Where such a layer has no strips boxes are no longer than so many times its depth, if they are
+    # closer to its middle than this share of that.
+    short: float = 2.0
+    in_layer: float = 0.7
     # Parts of a strip are no longer than so many times what they are from a tangency.
     lengthened: float = 1.5
 
