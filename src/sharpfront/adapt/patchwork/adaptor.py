@@ -60,13 +60,12 @@ from sharpfront.place.patches.refine import balanced, functions_of, refined, ric
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
+from sharpfront.place.patches.wakes import shears_of
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
-from sharpfront.place.patches.wakes import shears_of
-from sharpfront.place.strips.characteristics import Shear
-from sharpfront.place.strips.shears import sheared
 from sharpfront.place.strips.layered import layers_along
+from sharpfront.place.strips.shears import sheared
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
@@ -121,11 +120,11 @@ class Patches:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)
         layers = layers_along(problem, tiling, SETTINGS, tol) if layered else ()
-        shears: Sequence[Shear] = ()
         if not layers:
             tiling = collared(problem, tiling, SETTINGS, tol)
-            shears = shears_of(problem, tiling, SETTINGS.layer(tol))
-            tiling = sheared(tiling, shears, SETTINGS, tol)
+        jumps = Jumps.of(problem, tiling, tol)
+        shears = shears_of(problem, tiling, SETTINGS.layer(tol), jumps.places)
+        tiling = sheared(tiling, shears, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
@@ -138,7 +137,6 @@ class Patches:
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )
         refuse_gaps(problem.domain, [cell.patch for cell in cells])
-        jumps = Jumps.of(problem, tiling, tol)
         corners = Wedges(problem, tiling, tol, jumps=jumps.places)
         rows = PatchRows(problem, seed, (*corners.at_first, *layers))
         jumps = jumps.beyond(rows.functions)

@@ -111,7 +111,7 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
 def shears_of(
     problem: Problem, tiling: Tiling, widths: float, jumps: Iterable[Sequence[float]] = ()
 ) -> list[Shear]:
-    """Return the layers along a wind that follow no axis, from tangencies and jumps, in the plane."""
+    """Return the layers of the plane along winds that follow no axis, from tangencies and jumps."""
     one_equation = len(problem.unknowns) == 1 and problem.forms[0].order == 2
     if problem.domain.dimension != 2 or not one_equation:
         return []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.place.strips.tangencies import Tangency
 from sharpfront.problem import Problem
@@ -121,6 +121,7 @@ def _followed(
         rtol=EXACT,
         atol=EXACT * size,
     )
+    assert found.sol is not None
     length = _inside_up_to(domain, found.sol, near, float(found.t[-1]))
     return None if length <= near else Shear(found.sol, length, near, widths)
 
@@ -145,7 +146,7 @@ def _inside_up_to(
 ) -> float:
     """Return how far along a path is inside a domain, 0 where it leaves it at once."""
 
-    def inside(s: FloatArray) -> FloatArray:
+    def inside(s: FloatArray) -> Flags:
         return domain.contains(path(s)[:2].T)
 
     s = np.linspace(0.5 * near, last, LOOKED)

@@ -75,6 +75,7 @@ class StripSettings:
     beside_layer: float = 3.0
     near_rims: float = 0.98
     filled: float = 0.6
+    at_wall: float = 0.8  # and at a wall than this share of the way to its end
     # Where such a layer has no strips boxes are no longer than so many times its depth, if they are
     # closer to its middle than this share of that.
     short: float = 2.0

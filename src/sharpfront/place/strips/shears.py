@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,10 @@ from sharpfront.place.strips.inner_rooms import WallEnd, away_from, between_wall
 from sharpfront.place.strips.ribbons import Ribbon, distances, runs_of, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import Wall
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 # Places along a layer at which room is looked for, and depths, each this factor of the one before.
 SEEN_ALONG, TRIED, THINNER = 200, 120, 0.93
@@ -73,7 +78,7 @@ def _nowhere(*x: FloatArray) -> FloatArray:
 
 
 def _parts_across(
-    block: Block, strip: Strip, walls: tuple, share: float, more: int
+    block: Block, strip: Strip, walls: tuple[Wall, ...], share: float, more: int
 ) -> Iterator[Block]:
     """Yield a strip's blocks: where the layer is, with more functions across, and beside it."""
     along, depth = np.array([0.0, strip.length]), 0.5 * strip.depth
@@ -93,12 +98,8 @@ class _Course:
     block: Block
     region: Region
     shear: Shear
-    others: Sequence
-
-    @cached_property
-    def line(self) -> Panels:
-        """The layer's curve as one panel."""
-        return self._panels(np.array([0.0, self.shear.length]))
+    others: Sequence[cKDTree]
+    held: bool = True  # whether it may end on a wall
 
     def _panels(self, joints: FloatArray) -> Panels:
         """Return the layer's curve between places along it."""
@@ -112,6 +113,8 @@ class _Course:
     @cached_property
     def wall(self) -> WallEnd | None:
         """The wall that it ends on at an angle."""
+        if not self.held:
+            return None
         last = self.shear.length * np.array([0.9, 1.0])
         return ends_on_walls(self._panels(last), self.block)[1]
 
@@ -141,7 +144,7 @@ class _Course:
                 clear &= self._is_clear(points, float(depth), away(points))
             out[left[clear]] = depth
         if self.wall:
-            out[-1] = min(out[-1], self.wall.room)
+            out[-1] = min(out[-1], STRIPS.deepest / STRIPS.aside * STRIPS.at_wall * self.wall.room)
         return out
 
     def _is_clear(self, points: FloatArray, depth: float, away: FloatArray) -> Flags:
@@ -171,11 +174,15 @@ class _Course:
         wide = _gently(s, np.minimum(STRIPS.beside_layer * deep, STRIPS.near_rims * self.rooms))
         runs = runs_of(wide >= deep, closed=False)
         run = max(runs, key=len, default=np.zeros(0, dtype=np.int64))
+        ends_there = self.wall is not None and len(run) > 0 and run[-1] == len(s) - 1
+        if self.wall is not None and not ends_there:
+            # Directions would lead along a wall that it does not reach.
+            return replace(self, held=False).ribbon
         if len(run) < 2:
             return None
         joints = _joints(float(s[run[0]]), float(s[run[-1]]))
         widths = _below(joints, s, wide)
-        ends = [None, self.wall if run[-1] == len(s) - 1 else None]
+        ends = [None, self.wall]
         panels = self._panels(joints)
         ribbon = between_walls(Ribbon(panels, panels.normals), ends)
         shares = self.shear.depth(joints) / widths
