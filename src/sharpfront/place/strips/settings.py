@@ -52,6 +52,11 @@ class StripSettings:
     narrowest: float = 1e-3
     # Across a front that others cross data are looked at in so many places.
     looked: int = 6
+    # Straight fronts that cross are left to charts if patches beside them that hold them are deeper
+    # than this share of the domain. Of ten drawn pairs of widths from 3e-3 to 3e-2, to 1e-6, half
+    # as much would give charts to three of 3e-3 (6.6 to 13 s where parallelograms take 2.5 to 3),
+    # twice as much parallelograms to four of 7e-3 and 1e-2 (4.7 to 17 s instead of 1.7 to 3.2).
+    charted: float = 0.007
     # Where strips end inside panels are no longer than so many times the room beside them.
     beside_room: float = 6.0
     # At a wall a band takes no more than this share of the way to its end, a strip of the wall.
