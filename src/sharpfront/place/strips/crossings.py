@@ -322,22 +322,13 @@ def _corners_of(tile: Block) -> tuple[Corner, ...]:
     return a, c, d, b
 
 
-def _corners_along(ribbon: Ribbon, depth: float) -> FloatArray:
-    """Return points on a side of strips, one where panels meet: by rounding two would cross."""
-    side = ribbon.edge(depth)
-    first = samples(side, ARM_PLACES[:-1])[0]
-    if ribbon.is_closed:
-        return first
-    return np.append(first, side.at(np.array([len(side.parts) - 1]), np.ones(1)), axis=0)
-
-
 def _fit(arms: Sequence[Arm], tiles: Sequence[Block], block: Block) -> bool:
     """Tell whether strips and parallelograms lie in the domain, and none folds or meets another."""
     shapely = needed("shapely", "shapely")
     every = [shapely.Polygon(_corners_of(tile)) for tile in tiles]
     for arm in arms:
         depth = float(arm.lines[-1])
-        sides = [_corners_along(arm.ribbon, d) for d in (-depth, depth)]
+        sides = [arm.ribbon.side(d, ARM_PLACES) for d in (-depth, depth)]
         if arm.ribbon.is_closed:
             outer, inner = sorted(map(shapely.Polygon, sides), key=shapely.area, reverse=True)
             every.append(shapely.difference(outer, inner))
