@@ -20,9 +20,9 @@ from sharpfront.rows.values import form_at
 
 # A layer is followed no farther than so many times the size of the domain, and looked at in so many
 # places; where it leaves the domain is found by so many bisections.
-FARTHEST, LOOKED, HALVED = 2.0, 400, 60
+FARTHEST, ON_PATH, EXIT_STEPS = 2.0, 400, 60
 # How streamlines part is looked at over this share of the domain, and the error of their places.
-BESIDE, EXACT = 1e-5, 1e-11
+PARTED, PATH_ERROR = 1e-5, 1e-11
 # Where the wind is weaker than this share of what it was a layer ends.
 STILL = 1e-3
 
@@ -109,7 +109,7 @@ def _followed(
         return None
 
     def change(_: float, state: FloatArray) -> FloatArray:
-        return _change(problem, state, BESIDE * size, STILL * speed)
+        return _change(problem, state, PARTED * size, STILL * speed)
 
     begin = np.array([*start, 0.0])
     found = solve_ivp(
@@ -118,8 +118,8 @@ def _followed(
         begin,
         "DOP853",
         dense_output=True,
-        rtol=EXACT,
-        atol=EXACT * size,
+        rtol=PATH_ERROR,
+        atol=PATH_ERROR * size,
     )
     assert found.sol is not None
     length = _inside_up_to(domain, found.sol, near, float(found.t[-1]))
@@ -149,12 +149,12 @@ def _inside_up_to(
     def inside(s: FloatArray) -> Flags:
         return domain.contains(path(s)[:2].T)
 
-    s = np.linspace(0.5 * near, last, LOOKED)
+    s = np.linspace(0.5 * near, last, ON_PATH)
     out = np.flatnonzero(~inside(s))
     if not len(out) or out[0] == 0:
         return 0.0 if len(out) else last
     low, high = float(s[out[0] - 1]), float(s[out[0]])
-    for _ in range(HALVED):
+    for _ in range(EXIT_STEPS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if inside(np.array([middle]))[0] else (low, middle)
     return low
