@@ -84,8 +84,9 @@ class StripSettings:
     near_rims: float = 0.98
     at_wall: float = 0.8
     filled: float = 0.6
-    # Where such a layer has no strips boxes are no longer than so many times its depth: 1.5, 2 and
-    # 4 took 19 700, 18 400 and 28 700 functions there at 1e-3, and with 4 1e-4 was not resolved.
+    # Where such a layer has no strips boxes are no longer than so many times its depth: there 1, 2
+    # and 4 took 22 600, 17 900 and 20 400 functions at 1e-3; at 1e-4 37 200 and 34 900 with 1 and
+    # 2, and with 4 it was not done after 90 s.
     short: float = 2.0
     # If they are closer to its middle than this share of that; not varied.
     in_layer: float = 0.7
