@@ -264,6 +264,7 @@ def _layers() -> Iterator[Row]:
             {},
         )
         yield Row(f"Hemker, eps = {eps:g}", lambda e=eps: _hemker(e), 1e-5, {})
+        yield Row(f"Hemker at 20 degrees, eps = {eps:g}", lambda e=eps: _oblique(e), 1e-3, {})
 
 
 def _hemker(eps: float) -> sf.Problem:
@@ -276,6 +277,19 @@ def _hemker(eps: float) -> sf.Problem:
         right=lambda u, x, y: u.dn,
         bottom=lambda u, x, y: u.dn,
         top=lambda u, x, y: u.dn,
+        disk=lambda u, x, y: u - 1,
+    )
+
+
+def _oblique(eps: float) -> sf.Problem:
+    """Return the same with a wind across the axes, all of it."""
+    a, b = math.cos(math.radians(20)), math.sin(math.radians(20))
+    return sf.Problem(
+        sf.Box((-3, 9), (-4, 4)) - sf.Disk((0, 0), 1).named("disk"),
+        lambda u, x, y: -eps * sf.laplacian(u) + a * u.dx + b * u.dy,
+        boundary=lambda u, x, y: u.dn,
+        left=lambda u, x, y: u,
+        bottom=lambda u, x, y: u,
         disk=lambda u, x, y: u - 1,
     )
 
@@ -368,7 +382,7 @@ def _crossing_lines(name: str, turn: float, w: float) -> Row:
     def problem() -> sf.Problem:
         return sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
 
-    return Row(name, problem, 1e-6, {"u": exact})
+    return Row(name, problem, 1e-7, {"u": exact})
 
 
 def _reaction(domain: Any, eps: float) -> sf.Problem:

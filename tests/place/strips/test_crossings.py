@@ -95,3 +95,24 @@ def test_fronts_that_meet_at_a_sharp_angle_have_no_parallelogram():
     levels = _line(0.52, 0.46, 0.4), _line(0.52, 0.46, 0.4 + math.radians(15))
     plain = tiling_of(SQUARE)
     assert banded(_crossing(levels, 1e-4), plain, SETTINGS, 1e-6, 60_000) is plain
+
+
+def _has_tiles(tiling):
+    return any(b.region is None and len(b.lines[0]) > 2 for b in tiling.blocks)
+
+
+@pytest.mark.parametrize(("slope", "place"), [(-0.16, 0.41), (0.34, 0.56), (0.21, 0.55)])
+def test_curved_fronts_have_parallelograms_wherever_lines_cross_them(slope, place):
+    # Where panels joined sides of strips crossed themselves by rounding, and there were none.
+    levels = (_wave, lambda x, y: x - place - slope * (y - 0.5))
+    problem = _crossing(levels, 5e-4)
+    assert _has_tiles(banded(problem, tiling_of(SQUARE), SETTINGS, 1e-6, 60_000))
+
+
+def test_wide_lines_that_cross_are_left_to_charts():
+    levels = _line(0.5, 0.47, 0.3), _line(0.5, 0.47, 1.5)
+    thin, wide = (
+        banded(_crossing(levels, w), tiling_of(SQUARE), SETTINGS, 1e-6, 60_000)
+        for w in (2e-3, 2e-2)
+    )
+    assert _has_tiles(thin) and len(wide.blocks) == 1

@@ -58,13 +58,13 @@ from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import cut_at, with_poles
 from sharpfront.place.patches.refine import balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import cut_along_edges, first_cells, poorer
+from sharpfront.place.patches.start import cut_for_data, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
+from sharpfront.place.patches.wakes import shears_of
 from sharpfront.place.patches.waves import Waves
-from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
 from sharpfront.place.strips.layered import layers_along
-from sharpfront.place.tiling.materials import cut_along_materials
+from sharpfront.place.strips.shears import sheared
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
@@ -111,28 +111,25 @@ class Patches:
         require_unknowns(problem)
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
-        tiling = cut_along_materials(problem, plain)
-        if tiling is plain:
-            tiling = banded(problem, plain, SETTINGS, tol, most)
-        if tiling is plain:
-            cut = cut_along_edges(problem, tiling, SETTINGS, tol)
-            tiling = tiling if cut is tiling else with_poles(problem, cut)
+        tiling = cut_for_data(problem, plain, SETTINGS, tol, most)
         layers = layers_along(problem, tiling, SETTINGS, tol) if layered else ()
         if not layers:
             tiling = collared(problem, tiling, SETTINGS, tol)
+        jumps = Jumps.of(problem, tiling, tol)
+        shears = shears_of(problem, tiling, SETTINGS.layer(tol), jumps.places)
+        tiling = sheared(tiling, shears, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
-        cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks)
+        cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks, shears)
         for settings, asked in poorer(first, tol, FEWEST):
             if functions_of(cells) <= most:
                 break
-            cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
+            cells = first_cells(problem, tiling, settings, asked, most // 2, waves, None, shears)
         Budget(self.max_kernels).kernels(
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )
         refuse_gaps(problem.domain, [cell.patch for cell in cells])
-        jumps = Jumps.of(problem, tiling, tol)
         corners = Wedges(problem, tiling, tol, jumps=jumps.places)
         rows = PatchRows(problem, seed, (*corners.at_first, *layers))
         jumps = jumps.beyond(rows.functions)

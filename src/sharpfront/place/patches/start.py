@@ -20,15 +20,19 @@ from sharpfront.place.patches.bumps import bumps_of, cut_about
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.data import with_resolved_data
 from sharpfront.place.patches.looks import Holding, Looks
-from sharpfront.place.patches.poles import cut_at
+from sharpfront.place.patches.poles import cut_at, with_poles
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import Waves, short_enough
 from sharpfront.place.strips.across import STRICT, lines_in_chart
+from sharpfront.place.strips.bands import banded
+from sharpfront.place.strips.characteristics import Shear
+from sharpfront.place.strips.shears import short_along
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling, snap
 from sharpfront.place.tiling.curved import fitted
+from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
@@ -64,6 +68,7 @@ def first_cells(
     most: int,
     waves: Waves,
     looks: Looks | None = None,
+    shears: Sequence[Shear] = (),
 ) -> list[Cell]:
     """Return the cells that the first solve is made on, with `most` functions at most."""
     base = settings.functions(tol)
@@ -98,6 +103,7 @@ def first_cells(
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
+    cells = short_along(cells, shears, most)
     looks, uncut = looks or Looks(problem, tiling.marked, tol), cells
     cells = short_enough(uncut, waves, tol, settings.most(tol, problem.domain.dimension), most)
     if len(cells) > len(uncut):
@@ -212,6 +218,19 @@ def _along_shell(block: Block, base: int) -> list[Strips]:
     """Return the functions along a shell."""
     sides = [(float(x[0]), float(x[-1])) for x in block.lines[:-1]]
     return [{side: (math.ceil(MORE_ALONG * base), AxisMap(*side))} for side in sides]
+
+
+def cut_for_data(
+    problem: Problem, plain: Tiling, settings: PatchSettings, tol: float, most: int
+) -> Tiling:
+    """Return a tiling with strips or charts along what formulas tell of, for so many functions."""
+    tiling = cut_along_materials(problem, plain)
+    if tiling is plain:
+        tiling = banded(problem, plain, settings, tol, most)
+    if tiling is plain:
+        cut = cut_along_edges(problem, plain, settings, tol)
+        tiling = plain if cut is plain else with_poles(problem, cut)
+    return tiling
 
 
 def cut_along_edges(

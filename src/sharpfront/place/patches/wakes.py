@@ -8,7 +8,7 @@ four times as far away as the one before, where the layer is twice as thick.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,9 +16,10 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
-from sharpfront.place.strips.tangencies import Tangency
+from sharpfront.place.strips.characteristics import Shear, shears_from, wind_at
+from sharpfront.place.strips.tangencies import Tangency, tangencies
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
 
 # A part of a layer ends so many times as far from its origin as it begins.
 LONGER = 4.0
@@ -92,7 +93,7 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
     out: list[Wake] = []
     domain = problem.domain
     for one in found if len(problem.unknowns) == 1 else ():
-        wind = _wind(problem, np.array([one.place]))[0]
+        wind = wind_at(problem, np.array([one.place]))[0][0]
         axis = int(np.argmax(np.abs(wind)))
         sign = 1 if wind[axis] > 0 else -1
         way = np.tile(one.place, (PLACES_ON_WAY, 1))
@@ -100,21 +101,24 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
         way[:, axis] = np.linspace(one.place[axis], far, PLACES_ON_WAY)
         if not domain.contains(way[1:-1]).all():
             continue
-        winds = sign * _wind(problem, way)
+        winds = sign * wind_at(problem, way)[0]
         parallel = np.abs(winds[:, 1 - axis]) < one.width / one.length * winds[:, axis]
         if parallel.all():
             out.append(Wake(axis, sign, one.place, one.length, one.depth(widths)))
     return out
 
 
-def _wind(problem: Problem, points: FloatArray) -> FloatArray:
-    """Return the factors of first derivatives, (m, 2)."""
-    form = form_at(problem.forms[0], problem.coordinates, points)
-    out = np.zeros((len(points), 2))
-    for term, c in zip(form.terms, form.coefficients, strict=True):
-        if sum(term.orders) == 1:
-            out[:, term.orders.index(1)] += c
-    return out
+def shears_of(
+    problem: Problem, tiling: Tiling, widths: float, jumps: Iterable[Sequence[float]] = ()
+) -> list[Shear]:
+    """Return the layers of the plane along winds that follow no axis, from tangencies and jumps."""
+    one_equation = len(problem.unknowns) == 1 and problem.forms[0].order == 2
+    if problem.domain.dimension != 2 or not one_equation:
+        return []
+    touched = [
+        one for one in tangencies(problem, tiling.strips) if not wakes(problem, [one], widths)
+    ]
+    return list(shears_from(problem, touched, jumps, widths))
 
 
 def with_wakes(cells: Sequence[Cell], found: Sequence[Wake], widths: float) -> list[Cell]:

@@ -57,7 +57,7 @@ _CROSSING = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Band:
+class Band:
     """A curve with the strips on both its sides.
 
     Parameters
@@ -168,7 +168,7 @@ def _with_crossings(
     """Return a tiling with the strips of fronts that cross, and what lies between these."""
     arms, tiles = found
     bands = [
-        _Band(a.ribbon, a.lines, a.lines, a.strips(tiles), levels[a.curve], STRIPS.more)
+        Band(a.ribbon, a.lines, a.lines, a.strips(tiles), levels[a.curve], STRIPS.more)
         for a in arms
     ]
     out = _with_bands(tiling, bands)
@@ -176,7 +176,7 @@ def _with_crossings(
 
 
 def _require_bands(
-    problem: Problem, told: Mapping[str, Sequence[Panels]], bands: Sequence[_Band]
+    problem: Problem, told: Mapping[str, Sequence[Panels]], bands: Sequence[Band]
 ) -> None:
     """Refuse fluxes that jump along curves without strips, or along axes across strips."""
     for axis, places in enumerate(interface_lines(problem)):
@@ -209,7 +209,7 @@ def _band(
     function: LevelFunction,
     settings: PatchSettings,
     tol: float,
-) -> _Band | None:
+) -> Band | None:
     """Return the band of a curve with some room; None where it needs none."""
     base = settings.functions(tol)
     thick = 0.0 if level.jumps else held_across(holding, ribbon, room, base)
@@ -223,7 +223,7 @@ def _band(
     ribbon = _shortened(ribbon, (len(within) + len(beyond) - 2) * thick)
     front = float(beyond[-1]) if jumps else None
     strips = tuple(ribbon.strips(float(within[-1]), float(beyond[-1]), front))
-    band = _Band(ribbon, within, beyond, strips, function)
+    band = Band(ribbon, within, beyond, strips, function)
     return band if jumps or _pays(band, thick) else None
 
 
@@ -237,7 +237,7 @@ def _shortened(ribbon: Ribbon, least: float) -> Ribbon:
     return ribbon.chosen(first, int(pays[-1]) + 1 if ribbon.loose[1] else last)
 
 
-def _pays(band: _Band, thick: float) -> bool:
+def _pays(band: Band, thick: float) -> bool:
     """Tell whether strips take fewer patches than boxes as thick as that along the curve would."""
     strips = len(band.strips) * (len(band.lines) - 1)
     return strips * thick < BOXES * float(band.ribbon.lengths.sum())
@@ -252,7 +252,7 @@ def _cap(strip: Strip, end: int) -> Panels:
     return panels.turned() if samples(panels)[1][0] @ outwards > 0 else panels
 
 
-def _with_bands(tiling: Tiling, bands: Sequence[_Band]) -> Tiling:
+def _with_bands(tiling: Tiling, bands: Sequence[Band]) -> Tiling:
     """Return a tiling with bands, and boxes for each of the regions that these leave."""
     block = tiling.blocks[0]
     levels = [band.level for band in bands if band.is_whole]
@@ -300,17 +300,22 @@ def _whose(outer: Panels, signs: Callable[[FloatArray], NDArray[np.bool_]]) -> l
     return [own[0].tobytes() for own in found]
 
 
-def _strip_blocks(band: _Band, block: Block) -> Iterator[Block]:
+def _strip_blocks(band: Band, block: Block) -> Iterator[Block]:
     """Yield the blocks of a band's strips."""
-    last = len(band.strips) - 1
     for k, strip in enumerate(band.strips):
-        walls: list[Wall] = []
-        for end, at, t in ((0, 0, -1.0), (1, last, 1.0)):
-            if k == at and not (band.ribbon.is_closed or band.ribbon.loose[end]):
-                point = band.ribbon.panels.at(np.array([k]), np.array([t]))[0]
-                wall = wall_at(block, point)
-                if wall is not None:
-                    depth = np.array([strip.depth])
-                    walls.append((0, strip.place(0, end), np.zeros(1), depth, wall[4]))
         lines = np.array([0.0, strip.length]), band.lines
-        yield Block(block.domain, lines, tuple(walls), strip, more=(0, band.more))
+        yield Block(block.domain, lines, strip_walls(band, block, k), strip, more=(0, band.more))
+
+
+def strip_walls(band: Band, block: Block, which: int) -> tuple[Wall, ...]:
+    """Return the walls that one of a band's strips ends on."""
+    walls: list[Wall] = []
+    strip = band.strips[which]
+    for end, at, t in ((0, 0, -1.0), (1, len(band.strips) - 1, 1.0)):
+        if which == at and not (band.ribbon.is_closed or band.ribbon.loose[end]):
+            point = band.ribbon.panels.at(np.array([which]), np.array([t]))[0]
+            wall = wall_at(block, point)
+            if wall is not None:
+                depth = np.array([strip.depth])
+                walls.append((0, strip.place(0, end), np.zeros(1), depth, wall[4]))
+    return tuple(walls)

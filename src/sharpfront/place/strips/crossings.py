@@ -23,7 +23,7 @@ from sharpfront.maps.quadrilateral import Corner, cross
 from sharpfront.place.patches.looks import Holding
 from sharpfront.place.strips.across import lines_of_front
 from sharpfront.place.strips.facing import panel_parts
-from sharpfront.place.strips.inner_curves import STRAIGHT
+from sharpfront.place.strips.inner_curves import STRAIGHT, are_lines_that_cross
 from sharpfront.place.strips.inner_rooms import ends_on_walls
 from sharpfront.place.strips.ribbons import Ribbon, distances, samples, tree_of
 from sharpfront.place.strips.settings import STRIPS
@@ -132,6 +132,9 @@ def crossed(
     if not found or min(one.sine for one in found) < STRIPS.steep_enough:
         return None
     lines = [_arm_lines(holding, block, curves, i, base) for i in range(len(curves))]
+    size = float(np.ptp(block.domain.bounds, axis=0).max())
+    if min(own[1] for own in lines) > STRIPS.charted * size and are_lines_that_cross(curves, size):
+        return None
     tiles = [one.tile([lines[i] for i in one.curves], block) for one in found]
     arms: list[Arm] = []
     for i, panels in enumerate(curves):
@@ -325,7 +328,7 @@ def _fit(arms: Sequence[Arm], tiles: Sequence[Block], block: Block) -> bool:
     every = [shapely.Polygon(_corners_of(tile)) for tile in tiles]
     for arm in arms:
         depth = float(arm.lines[-1])
-        sides = [samples(arm.ribbon.edge(d), ARM_PLACES)[0] for d in (-depth, depth)]
+        sides = [arm.ribbon.side(d, ARM_PLACES) for d in (-depth, depth)]
         if arm.ribbon.is_closed:
             outer, inner = sorted(map(shapely.Polygon, sides), key=shapely.area, reverse=True)
             every.append(shapely.difference(outer, inner))

@@ -53,7 +53,7 @@ class Surroundings:
         """
         ends = ends_on_walls(panels, self.block)
         if None not in ends:
-            rooms = self._rooms(_between_walls(Ribbon(panels, panels.normals), ends), which)
+            rooms = self._rooms(between_walls(Ribbon(panels, panels.normals), ends), which)
             whole = self._scaled(panels, rooms, ends)
             if whole is not None:
                 return [whole]
@@ -69,7 +69,7 @@ class Surroundings:
 
         It is loose where it does not end on a wall.
         """
-        ribbon = _between_walls(Ribbon(panels, panels.normals), ends)
+        ribbon = between_walls(Ribbon(panels, panels.normals), ends)
         joints = joint_rooms(rooms, closed=ribbon.is_closed)
         for end, k in zip(ends, (0, -1), strict=False):
             joints[k] = min(joints[k], np.inf if end is None else end.room)
@@ -83,11 +83,11 @@ class Surroundings:
         self, panels: Panels, which: int, ends: Sequence[WallEnd | None]
     ) -> list[tuple[Ribbon, float]]:
         """Return the parts of a curve that have room for strips, cut to where there is little."""
-        others = _away_from(self.block, [end.wall for end in ends if end is not None])
+        others = away_from(self.block, [end.wall for end in ends if end is not None])
         least = STRIPS.narrowest * self.size
         while True:
             ribbon = Ribbon(panels, panels.normals)
-            rooms = self._rooms(_between_walls(ribbon, ends), which, others)
+            rooms = self._rooms(between_walls(ribbon, ends), which, others)
             near = others(samples(panels)[0]).reshape(len(rooms), -1).min(axis=1)
             rooms = np.minimum(rooms, 2.0 * near)
             for end, k in zip(ends, (0, -1), strict=False):
@@ -133,7 +133,7 @@ class Surroundings:
         )
 
 
-def _away_from(block: Block, held: Sequence[Wall]) -> Distance:
+def away_from(block: Block, held: Sequence[Wall]) -> Distance:
     """Return how far points are from the boundary but for some walls."""
     walls = [wall for wall in block.walls if not any(wall is own for own in held)]
     curved = block.region.panels if isinstance(block.region, Region) else Panels([])
@@ -179,7 +179,7 @@ def ends_on_walls(panels: Panels, block: Block) -> list[WallEnd | None]:
     return out
 
 
-def _between_walls(ribbon: Ribbon, ends: Sequence[WallEnd | None]) -> Ribbon:
+def between_walls(ribbon: Ribbon, ends: Sequence[WallEnd | None]) -> Ribbon:
     """Return a ribbon whose directions lead along walls at its ends, which fades over a panel."""
     out, last = ribbon.outwards.copy(), len(ribbon.outwards) - 1
     for end, panel, t in zip(ends, (0, last), (-1.0, 1.0), strict=False):

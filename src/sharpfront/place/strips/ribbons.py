@@ -70,6 +70,17 @@ class Ribbon:
         """Return the curve moved inwards along the directions."""
         return self.panels.moved(np.full(len(self.panels.parts), depth), self.outwards)
 
+    def side(self, depth: float, t: FloatArray) -> FloatArray:
+        """Return points of that at parameters from -1 to 1 of its panels, (m, 2).
+
+        One where two panels meet: by rounding a line through both would cross itself.
+        """
+        edge = self.edge(depth)
+        out = samples(edge, t[:-1])[0]
+        if self.is_closed:
+            return out
+        return np.append(out, edge.at(np.array([len(edge.parts) - 1]), np.ones(1)), axis=0)
+
     def turned(self) -> Ribbon:
         """Return the ribbon with what was inside of it outside."""
         panels = replaced_closed(self.panels.turned(), self.panels)

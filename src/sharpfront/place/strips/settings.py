@@ -52,6 +52,11 @@ class StripSettings:
     narrowest: float = 1e-3
     # Across a front that others cross data are looked at in so many places.
     looked: int = 6
+    # Straight fronts that cross are left to charts if patches beside them that hold them are deeper
+    # than this share of the domain. Of ten drawn pairs of widths from 3e-3 to 3e-2, to 1e-6, half
+    # as much would give charts to three of 3e-3 (6.6 to 13 s where parallelograms take 2.5 to 3),
+    # twice as much parallelograms to four of 7e-3 and 1e-2 (4.7 to 17 s instead of 1.7 to 3.2).
+    charted: float = 0.007
     # Where strips end inside panels are no longer than so many times the room beside them.
     beside_room: float = 6.0
     # At a wall a band takes no more than this share of the way to its end, a strip of the wall.
@@ -70,6 +75,21 @@ class StripSettings:
     # of it: as much is left of their inner sides as is gone.
     turned: float = 1.5
     ends: float = 0.8  # where both ends take more than this share of a side, they share it
+    # Strips along a layer that a wind carries are no deeper than so many times it: past a disk at
+    # 20 degrees 2, 3 and 5 took 20 200, 19 700 and 19 700 functions at eps = 1e-3, and 39 400,
+    # 32 200 and 37 800 at 1e-4.
+    beside_layer: float = 3.0
+    # Nor than this share of the room, and at a wall of the way to its end; it fills those of which
+    # it takes more than this share. These three were not varied.
+    near_rims: float = 0.98
+    at_wall: float = 0.8
+    filled: float = 0.6
+    # Where such a layer has no strips boxes are no longer than so many times its depth: there 1, 2
+    # and 4 took 22 600, 17 900 and 20 400 functions at 1e-3; at 1e-4 37 200 and 34 900 with 1 and
+    # 2, and with 4 it was not done after 90 s.
+    short: float = 2.0
+    # If they are closer to its middle than this share of that; not varied.
+    in_layer: float = 0.7
     # Parts of a strip are no longer than so many times what they are from a tangency.
     lengthened: float = 1.5
 
