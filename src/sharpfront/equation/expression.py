@@ -64,7 +64,9 @@ class Expression(Operators):
 
     def __getattr__(self, name: str) -> Expression:
         if not name.startswith("d") or len(name) < 2:
-            raise AttributeError(f"An expression has no attribute {name!r}.")
+            raise UnknownCoordinateError(
+                f"An expression has no attribute {name!r}. For derivatives {_what_to_write(self)}"
+            )
         if name == "dn":
             return self._normal_derivative()
         if isinstance(self, Derivative):
