@@ -35,9 +35,7 @@ def test_a_value_that_depends_on_the_points_beside_it_is_refused(name):
 
 def test_a_region_whose_function_depends_on_the_points_beside_is_refused():
     with pytest.raises(DomainError, match="implicit region is .* its own point alone"):
-        sf.Implicit(
-            lambda x, y: np.hypot(x, y) / np.max(np.hypot(x, y)) - 0.5, ((-1, 1), (-1, 1))
-        )
+        sf.Implicit(lambda x, y: np.hypot(x, y) / np.max(np.hypot(x, y)) - 0.5, ((-1, 1), (-1, 1)))
 
 
 @pytest.mark.parametrize(

@@ -160,11 +160,11 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
-        for what, own in (("jump", jumps), ("bend", bends)):
+        for what, each in (("jump", jumps), ("bend", bends)):
             words += shortened(
                 [
                     f"{name} starts with a {what} at x = {b.x:.6g}, rounded over {w:.1e}"
-                    for b, w in own
+                    for b, w in each
                 ]
             )
     found, more = met(system, found, tol, just_after(*span))

@@ -280,7 +280,7 @@ class Implicit(LevelSet):
             return self.value(np.stack(columns, axis=1))
 
         what = "The function of an implicit region"
-        each_alone(what, call, points.T, self.value(points), DomainError)
+        each_alone(what, call, list(points.T), self.value(points), DomainError)
 
     def __repr__(self) -> str:
         ends = ", ".join(f"({a:g}, {b:g})" for a, b in self.frame.T)

@@ -83,7 +83,7 @@ class InitialState:
             def call(*columns: Values) -> Values:
                 return self._values(name, np.stack(columns, axis=1))
 
-            each_alone(f"The initial state of {name}", call, points.T, found)
+            each_alone(f"The initial state of {name}", call, list(points.T), found)
         return found
 
     def _values(self, name: str, points: Values) -> Values:
