@@ -26,15 +26,15 @@ def test_a_value_that_depends_on_the_points_beside_it_is_refused(name):
     with pytest.raises(EquationError, match="depend on its own point alone"):
         sf.solve(sf.Problem(UNIT, lambda u, x: u.dxx - sf.function(f)(x), boundary="u = 0"))
     start = {"boundary": "u = 0", "time": (0, 0.01)}
-    with pytest.raises(ProblemError, match="initial state of u is .* its own point alone"):
+    with pytest.raises(ProblemError, match=r"initial state of u is .* its own point alone"):
         sf.solve(sf.Problem(UNIT, "u_t = u_xx", initial=f, **start), tol=1e-2)
     across = sf.Problem(SQUARE, "u_t = laplacian(u)", initial=lambda x, y: f(x * x * y), **start)
-    with pytest.raises(ProblemError, match="initial state of u is .* its own point alone"):
+    with pytest.raises(ProblemError, match=r"initial state of u is .* its own point alone"):
         sf.solve(across, tol=1e-2)
 
 
 def test_a_region_whose_function_depends_on_the_points_beside_is_refused():
-    with pytest.raises(DomainError, match="implicit region is .* its own point alone"):
+    with pytest.raises(DomainError, match=r"implicit region is .* its own point alone"):
         sf.Implicit(lambda x, y: np.hypot(x, y) / np.max(np.hypot(x, y)) - 0.5, ((-1, 1), (-1, 1)))
 
 

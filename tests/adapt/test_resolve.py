@@ -250,7 +250,7 @@ def test_settings_do_not_mix_with_an_adaptor():
         sf.solve(SINGLE_LAYER.problem(1e-2), max_kernels=100, adaptor=Resolve())
 
 
-NOWHERE = "order 1 to 6 .* got order 0. Without a derivative"
+NOWHERE = r"order 1 to 6 .* got order 0. Without a derivative"
 
 
 @pytest.mark.parametrize(
@@ -259,8 +259,8 @@ NOWHERE = "order 1 to 6 .* got order 0. Without a derivative"
         (lambda u, x: u - x, NOWHERE),
         (lambda u, x: u**2 - x, NOWHERE),
         (lambda u, v, x: (u - v - x, u + v**3), NOWHERE),
-        (lambda u, x: u.d("x", 7), "order 1 to 6 .* got order 7. Write it as a system"),
-        (lambda u, x: u.d("x", 7) + u**2, "order 1 to 6 .* got order 7. Write it as a system"),
+        (lambda u, x: u.d("x", 7), r"order 1 to 6 .* got order 7. Write it as a system"),
+        (lambda u, x: u.d("x", 7) + u**2, r"order 1 to 6 .* got order 7. Write it as a system"),
     ],
 )
 def test_orders_outside_one_to_six_are_refused(equation, words):

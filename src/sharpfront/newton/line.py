@@ -20,7 +20,8 @@ from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another, growing_modes
-from sharpfront.newton.guess import Start, elsewhere
+from sharpfront.newton.elsewhere import elsewhere
+from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.rough import RoughSolution
@@ -159,7 +160,7 @@ class LineStrategy:
         cells = CellCorrector(state.tangent, known.nodes, np.zeros(0))
         if cells.seen_values(known).any() and not growing_modes(inner.problem, found.system):
             return None
-        return another(cells, known, [cells.begun(g) for g in elsewhere(state.tangent.problem)])
+        return another(cells, known, (cells.begun(g) for g in elsewhere(state.tangent.problem)))
 
 
 def _data(tangent: LineTangent, guess: Iterate) -> Survey:
