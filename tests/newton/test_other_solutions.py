@@ -93,3 +93,38 @@ def test_rates_that_are_not_finite_at_zero_are_solved_on_patches(name):
     assert plane(0.4, 0.3) == pytest.approx(line(0.4), abs=2e-5)
     assert pair.u(0.4) == pytest.approx(line(0.4), abs=2e-6)
     assert pair.v(0.4) == pytest.approx(1 - line(0.4), abs=2e-6)
+
+
+def wedge(beta, length=10.0):
+    return sf.Problem(  # Falkner and Skan's equation; the attached flow exists down to -0.1988
+        sf.Interval(0, length),
+        lambda f, x: f.d("x", 3) + f * f.dxx + beta * (1 - f.dx**2),
+        left=lambda f, x: (f, f.dx),
+        right=lambda f, x: f.dx - 1,
+    )
+
+
+def prey(rate):
+    return sf.Problem(
+        UNIT,
+        lambda u, v, x: (rate * u.dxx + u * (1 - u - v), rate * v.dxx + v * (u - 0.3)),
+        boundary=lambda u, v, x: (u - 0.5, v - 0.5),
+    )
+
+
+@pytest.mark.parametrize("beta", [-0.05, -0.15])
+def test_a_flow_that_is_not_the_attached_one_is_told(beta):
+    solution = sf.solve(wedge(beta), tol=1e-6)
+    assert solution.d("x", 2)(0.0) < 0  # it flows backwards
+    assert solution.outcome.kind is OutcomeKind.SEVERAL_SOLUTIONS
+    assert "little by little" in solution.outcome.detail
+    assert sf.solve(wedge(beta), tol=1e-6, guess=solution).converged
+
+
+@pytest.mark.parametrize("problem", [wedge(0.5), wedge(0.0), wedge(-0.05, 6.0), prey(0.005)])
+def test_what_data_lead_to_is_not_doubted(problem):
+    assert sf.solve(problem, tol=1e-5).converged
+
+
+def test_a_pair_that_data_do_not_lead_to_is_told():
+    assert sf.solve(prey(0.012), tol=1e-5).outcome.kind is OutcomeKind.SEVERAL_SOLUTIONS
