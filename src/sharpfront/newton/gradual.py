@@ -14,6 +14,7 @@ from sharpfront.arrays import largest
 from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.damped import P
+from sharpfront.newton.deflation import APART
 from sharpfront.newton.iterate import Constants
 from sharpfront.newton.rough import Comparing, RoughSolution, Search
 from sharpfront.newton.tangent import Tangent
@@ -26,8 +27,6 @@ SHARES = (0.1, 0.3, 0.5, 0.75, 1.0)
 STRAIGHT = 0.1
 # Points at which the linear problem has to be finite.
 LOOKED_AT = 16
-# Solutions differ if they are apart by this share of their size: rough ones are good to 0.03.
-APART = 0.1
 
 
 class Mixing(Comparing[P], Protocol[P]):

@@ -25,7 +25,7 @@ from sharpfront.errors import EquationError, LinearSystemError, Outcome, Outcome
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
-from sharpfront.newton.gradual import led_elsewhere
+from sharpfront.newton.gradual import LOOKED_AT, led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.rough import RoughSolution
@@ -42,8 +42,6 @@ from sharpfront.trust.conditioning import AMPLIFIED
 # as for this one, where functions cost most: from zero to the solution of a drawn equation with
 # k(u) 23 solves took 26 s with the functions of 1e-5.
 COARSEST = 1e-3
-# Points at which a linearisation has to be finite.
-LOOKED_AT = 16
 
 
 class PatchCorrector(FunctionCorrector):
