@@ -25,8 +25,13 @@ R = TypeVar("R")
 
 # Types of numbers that are known at a glance.
 _QUICK = (float, int)
-# Of a value in an error message.
-_MOST_SHOWN = 100
+# Of a value in an error message, and of places in a list.
+_MOST_SHOWN, _MOST_LISTED = 100, 6
+# Values of one point that differ by less, relative to the largest, are the same: compiled code may
+# round by how many points there are.
+_SAME = 1e-6
+# Calls of a function after which it is no longer asked: the first may be along one side only.
+ASKED = 8
 
 
 def shown(value: object) -> str:
@@ -65,6 +70,53 @@ def refusal(
     """Return the error for an argument that is not what it must be."""
     advice = f" Try {attempt}." if attempt else ""
     return error(f"{name}: expected {expected}, got {shown(value)}.{advice}")
+
+
+def shortened(words: Sequence[str]) -> list[str]:
+    """Return the first of a long list of words, and how many more there are."""
+    if len(words) <= _MOST_LISTED:
+        return list(words)
+    return [*words[: _MOST_LISTED - 1], f"{len(words) - _MOST_LISTED + 1} more"]
+
+
+def each_alone(
+    what: str,
+    call: Callable[..., Any],
+    columns: Sequence[Any],
+    found: Any,
+    error: type[SharpfrontError] = ProblemError,
+) -> None:
+    """Refuse a function whose values at points change when others are left out.
+
+    Divided by its largest value or less its mean over the points it would be another function for
+    each set of them, and nothing in a solution would tell.
+
+    Parameters
+    ----------
+    what
+        What the function is called in an error.
+    call
+        Takes arrays of the coordinates, returns an array of one shape with them, or a number.
+    columns, found
+        Arrays of coordinates that it was called with, and what it returned.
+    """
+    count = min(8, (columns[0].size + 1) // 2)
+    before = np.broadcast_to(found, columns[0].shape).reshape(-1)
+    size = np.abs(before[np.isfinite(before)]).max(initial=0.0)
+    # Two sets: what divides by the largest value changes nothing in the one that has that point.
+    for own in (slice(None, count), slice(None, -count - 1, -1)):
+        alone = call(*(np.asarray(c).reshape(-1)[own] for c in columns))
+        alone = np.broadcast_to(alone, before[own].shape)
+        same = np.isclose(before[own], alone, rtol=_SAME, atol=_SAME * size)
+        i = int(np.argmin(same | ~np.isfinite(before[own])))
+        if same[i] or not np.isfinite(before[own][i]):
+            continue
+        raise error(
+            f"{what} is {before[own][i]:.6g} at a point if it is called with {before.size} points, "
+            f"and {alone[i]:.6g} there if it is called with {count} of them. A value must depend "
+            "on its own point alone: compute means, largest values and random numbers beforehand, "
+            "over points of your own, and interpolate where that is needed."
+        )
 
 
 def did_you_mean(

@@ -250,10 +250,21 @@ def test_settings_do_not_mix_with_an_adaptor():
         sf.solve(SINGLE_LAYER.problem(1e-2), max_kernels=100, adaptor=Resolve())
 
 
-@pytest.mark.parametrize("order", [0, 7])
-def test_orders_outside_one_to_six_are_refused(order):
-    equation = (lambda u, x: u - x) if order == 0 else (lambda u, x: u.d("x", 7))
-    with pytest.raises(ProblemError, match=f"order 1 to 6 can be solved, got order {order}"):
+NOWHERE = r"order 1 to 6 .* got order 0. Without a derivative"
+
+
+@pytest.mark.parametrize(
+    ("equation", "words"),
+    [
+        (lambda u, x: u - x, NOWHERE),
+        (lambda u, x: u**2 - x, NOWHERE),
+        (lambda u, v, x: (u - v - x, u + v**3), NOWHERE),
+        (lambda u, x: u.d("x", 7), r"order 1 to 6 .* got order 7. Write it as a system"),
+        (lambda u, x: u.d("x", 7) + u**2, r"order 1 to 6 .* got order 7. Write it as a system"),
+    ],
+)
+def test_orders_outside_one_to_six_are_refused(equation, words):
+    with pytest.raises(ProblemError, match=words):
         sf.solve(sf.Problem(UNIT, equation))
 
 

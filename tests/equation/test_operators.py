@@ -201,7 +201,8 @@ def test_items_of_a_symbol_say_to_use_where(take):
     ("call", "message"),
     [
         (lambda x: np.interp(x, [0, 1], [2, 3]), r"sf\.function\(lambda x: np\.interp\(x"),
-        (lambda x: np.sum(x), r"np\.sum is not a ufunc"),
+        (lambda x: np.sum(x), r"np\.sum is not a ufunc.*over points have no meaning"),
+        (lambda x: x.xx, r"no attribute 'xx'\. For derivatives .*Write for example \.dx"),
         (lambda x: np.where(x > 0), r"np\.where is not a ufunc"),
         (lambda x: np.add.reduce(x), r"np\.add\.reduce .*sf\.function"),
         (lambda x: np.exp(x, where=True), r"np\.exp with \['where'\]"),

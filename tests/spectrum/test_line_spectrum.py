@@ -147,6 +147,7 @@ class TestWhatIsRefused:
             (lambda u, lam, x: u.dxx + lam * u**2, NonlinearError, "linear"),
             (lambda u, lam, x: u.dxx + lam * u - 1, ProblemError, "homogeneous"),
             (lambda u, lam, x: u.dxx + np.exp(lam) * u, ProblemError, "polynomials"),
+            (lambda u, lam, x: x * u - lam * u, ProblemError, "no derivative of an unknown"),
         ],
     )
     def test_in_words(self, equation, error, words):

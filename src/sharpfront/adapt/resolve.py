@@ -114,7 +114,7 @@ class Resolve:
 
     def begin(self, name: str, plain: LineProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
-        _check_order(plain)
+        check_order(plain.order)
         plain, implied = without_implied(completed(plain))
         refusal = miscounted(plain) or unheld(plain)
         if refusal:
@@ -303,12 +303,19 @@ def _reached(best: Checked | None, detail: str = "") -> str:
     return f"{reached}{detail}".strip()
 
 
-def _check_order(problem: LineProblem) -> None:
-    if not 1 <= problem.order <= HIGHEST_ORDER:
-        raise ProblemError(
-            f"Equations of order 1 to {HIGHEST_ORDER} can be solved, got order {problem.order}. "
-            "Write a higher one as a system."
-        )
+def check_order(order: int) -> None:
+    """Refuse equations on a line that have no derivative, or one of too high an order."""
+    if 1 <= order <= HIGHEST_ORDER:
+        return
+    remedy = (
+        "Write it as a system of lower order."
+        if order
+        else "Without a derivative it holds at each point by itself: solve it there."
+    )
+    raise ProblemError(
+        f"Equations of order 1 to {HIGHEST_ORDER} can be solved on an interval, got order {order}. "
+        f"{remedy}"
+    )
 
 
 def _crowded(plan: Plan) -> Outcome:

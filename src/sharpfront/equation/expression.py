@@ -63,8 +63,13 @@ class Expression(Operators):
         return to_text(self, limit=200)
 
     def __getattr__(self, name: str) -> Expression:
+        if name.startswith("_"):
+            # Copying asks for these before there is anything to name coordinates from.
+            raise AttributeError(name)
         if not name.startswith("d") or len(name) < 2:
-            raise AttributeError(f"An expression has no attribute {name!r}.")
+            raise UnknownCoordinateError(
+                f"An expression has no attribute {name!r}. For derivatives {_what_to_write(self)}"
+            )
         if name == "dn":
             return self._normal_derivative()
         if isinstance(self, Derivative):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from sharpfront.checks import explained, listed, numbers_in
+from sharpfront.checks import ASKED, each_alone, explained, listed, numbers_in
 from sharpfront.equation.expression import Expression, Function, apply_function
 from sharpfront.errors import EquationError
 
@@ -98,9 +98,18 @@ class _Checked:
 
     f: Callable[..., Any]
     name: str
+    # Calls that were asked whether values depend on the points beside them.
+    asked: list[int] = field(default_factory=list, repr=False)
 
     def __call__(self, *arguments: Any) -> Any:
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
+        result = self._values(*arrays)
+        if len(self.asked) < ASKED and arrays[0].size > 1:
+            self.asked.append(arrays[0].size)
+            each_alone(f"sf.function({self.name})", self._values, arrays, result, EquationError)
+        return result
+
+    def _values(self, *arrays: Any) -> Any:
         # Copies: a function that writes into its argument must not change the points.
         try:
             result = np.asarray(self.f(*(np.array(a) for a in arrays)))

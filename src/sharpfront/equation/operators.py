@@ -151,6 +151,7 @@ class Operators:
             return self._apply(np.add, self._apply(np.multiply, 0.0, self), args[1])
         name = getattr(func, "__name__", str(func))
         raise EquationError(
-            f"np.{name} is not a ufunc and cannot be traced. "
-            f"Wrap the call: sf.function(lambda x: np.{name}(x, ...))(x)."
+            f"np.{name} is not a ufunc and cannot be traced. If each of its values depends on one "
+            f"point alone, wrap the call: sf.function(lambda x: np.{name}(x, ...))(x). Sums and "
+            "means over points have no meaning here; an integral of an unknown is one more unknown."
         )

@@ -69,7 +69,9 @@ def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> F
     graphs = [form.source, *(term.coefficient for term in form.terms)]
     leaves, found = environment(coordinates, points), np.ones(len(points), dtype=bool)
     for graph in graphs:
-        if not isinstance(graph, Constant):
+        if isinstance(graph, Constant):
+            found &= math.isfinite(graph.value)
+        else:
             found &= np.isfinite(_values(graph, leaves, len(points)))
     return found
 

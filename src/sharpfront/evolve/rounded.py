@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sharpfront.arrays import FloatArray
+from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
 from sharpfront.equation.expression import Key
 from sharpfront.equation.focus import foci
@@ -159,11 +160,13 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
-        words += [
-            f"{name} starts with a {what} at x = {b.x:.6g}, rounded over {w:.1e}"
-            for what, own in (("jump", jumps), ("bend", bends))
-            for b, w in own
-        ]
+        for what, each in (("jump", jumps), ("bend", bends)):
+            words += shortened(
+                [
+                    f"{name} starts with a {what} at x = {b.x:.6g}, rounded over {w:.1e}"
+                    for b, w in each
+                ]
+            )
     found, more = met(system, found, tol, just_after(*span))
     return found, words + more
 

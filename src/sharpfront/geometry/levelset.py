@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sharpfront.arrays import Flags, Ints
-from sharpfront.checks import explained, function, refusal
+from sharpfront.checks import each_alone, explained, function, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points, State
@@ -266,7 +266,21 @@ class Implicit(LevelSet):
             )
         object.__setattr__(self, "f", f)
         object.__setattr__(self, "frame", box.bounds)
+        self._ask_alone()
         _ = self._region
+
+    def _ask_alone(self) -> None:
+        """Refuse a function whose values depend on the points beside them."""
+        low, high = self.frame
+        points = (
+            low + (high - low) * np.linspace(0.11, 0.93, 9)[:, None] ** [1.0, 2.0, 3.0][: len(low)]
+        )
+
+        def call(*columns: Points) -> Points:
+            return self.value(np.stack(columns, axis=1))
+
+        what = "The function of an implicit region"
+        each_alone(what, call, list(points.T), self.value(points), DomainError)
 
     def __repr__(self) -> str:
         ends = ", ".join(f"({a:g}, {b:g})" for a, b in self.frame.T)

@@ -18,6 +18,7 @@ from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.rough import Search
 from sharpfront.place.line.breakpoints import Survey
 from sharpfront.place.line.discover import Discovery, equal_shares, monitor, variations
+from sharpfront.problem import Problem
 
 # Cells of the first grid, and the fewest of later ones.
 FIRST, CELLS = 200, 200
@@ -52,10 +53,14 @@ class CellCorrector:
         even: bool = False,
         solvable: bool = True,
     ) -> None:
-        self.seen, self.steady = seen, tangent.steady
+        self.seen, self.steady, self.problem = seen, tangent.steady, tangent.problem
         self._tangent, self._solvable, self._fixed = tangent, solvable, fixed
         self._nodes = _moved(nodes, fixed)
         self._even = self._nodes if even else None
+
+    def of(self, problem: Problem) -> CellCorrector:
+        """Return what solves another problem on the same nodes."""
+        return CellCorrector(LineTangent(problem, Constants()), self._nodes, self._fixed)
 
     def begun(self, guess: Iterate) -> LineTable:
         """Return a guess at the first nodes."""

@@ -20,8 +20,9 @@ from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError
 from sharpfront.newton.damped import P
+from sharpfront.newton.elsewhere import elsewhere
 from sharpfront.newton.functions import FunctionCorrector
-from sharpfront.newton.guess import constants, elsewhere
+from sharpfront.newton.guess import constants
 from sharpfront.newton.rough import Comparing
 from sharpfront.newton.strategy import LinearStrategy, NewtonState
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
@@ -106,23 +107,27 @@ def other_than_zero(strategy: LinearStrategy, state: NewtonState, inner: Any) ->
 
 
 def deflated(corrector: Comparing[P], known: P, start: P) -> P | None:
-    """Return where Newton's method goes with (1 / |u - known|^2 + 1) F(u)."""
+    """Return where Newton's method goes with (s^2 / |u - known|^2 + 1) F(u).
+
+    The size s is that of the start: units of u change nothing.
+    """
     rules, at, weights = corrector.rules(known, 1.0), corrector.seen_values, corrector.weights
     origin, iterate = at(known), start
+    unit = float(weights @ at(start) ** 2) or 1.0
     for _ in range(STEPS):
         new = rules.correct(iterate)
         if new is None:
             return None
         here = at(iterate)
         change = at(new) - here
-        iterate = rules.blend(iterate, new, _stretch(here - origin, change, weights))
+        iterate = rules.blend(iterate, new, _stretch(here - origin, change, weights / unit))
         if largest(change) < SETTLED * max(largest(at(iterate)), 1e-300):
             return iterate
     return None
 
 
 def _stretch(gap: FloatArray, change: FloatArray, weights: FloatArray) -> float:
-    """Return 1 / (1 - M'(change) / M) for M = 1 / |gap|^2 + 1."""
+    """Return 1 / (1 - M'(change) / M) for M = 1 / |gap|^2 + 1, with weights in that norm."""
     square = float(weights @ gap**2)
     if square == 0.0:
         return 1.0

@@ -32,7 +32,7 @@ class FunctionCorrector:
     small, rounds, most = SMALL, REFINEMENTS, MOST_ROUGH_SOLVES
 
     def __init__(self, problem: Problem, guesses: Sequence[Iterate], seed: int) -> None:
-        self._problem, self._guess = problem, guesses[-1]
+        self.problem, self._guess = problem, guesses[-1]
         self._points = problem.domain.sample(COMPARED, "quasi", seed)
         self.steady = is_steady(problem)
 
@@ -52,13 +52,13 @@ class FunctionCorrector:
     def weights(self) -> FloatArray:
         """Equal shares of the domain, for each unknown."""
         count = len(self._points)
-        return np.full(count * len(self._problem.unknowns), 1.0 / count)
+        return np.full(count * len(self.problem.unknowns), 1.0 / count)
 
     def seen_values(self, iterate: Iterate) -> FloatArray:
         """Return the values of all unknowns at the points at which iterates are compared."""
         zero = (0,) * self._points.shape[1]
         return np.concatenate(
-            [iterate.values(u, self._points, zero) for u in self._problem.unknowns]
+            [iterate.values(u, self._points, zero) for u in self.problem.unknowns]
         )
 
     def confirmed(self, iterate: Iterate) -> Iterate | None:
@@ -67,16 +67,16 @@ class FunctionCorrector:
 
     def rules(self, iterate: Iterate, stiffness: float) -> Rules[Iterate]:
         """Return Newton's step, and how iterates are compared at points of the domain."""
-        tangent = Tangent(self._problem, stiffness, self._guess)
+        tangent = Tangent(self.problem, stiffness, self._guess)
         return Rules(
             lambda p: self.solved(tangent.at(p)), blended, self._distance, further=self._further
         )
 
     def _distance(self, old: Iterate, new: Iterate, scale: Iterate) -> float:
-        return distance(self._problem, old, new, self._points, scale=scale)
+        return distance(self.problem, old, new, self._points, scale=scale)
 
     def _further(self, old: Iterate, new: Iterate, following: Iterate) -> float:
-        unknowns = self._problem.unknowns
+        unknowns = self.problem.unknowns
         first, sizes = _changes(unknowns, old, new, self._points)
         moved = [
             u for u, change in zip(unknowns, first, strict=True) if change > NOTHING * max(sizes)

@@ -72,21 +72,6 @@ def rising(problem: Problem) -> Traced:
     return Traced(dict.fromkeys(problem.unknowns, rise), names)
 
 
-def elsewhere(problem: Problem) -> tuple[Iterate, ...]:
-    """Return from where other solutions are looked for: a hump, one and zero.
-
-    About a constant whatever depends on slopes alone is as about zero.
-    """
-    names = problem.coordinates
-    low, high = problem.domain.bounds
-    hump: Expression = Constant(1.0)
-    for name, a, b in zip(names, low, high, strict=True):
-        share = (Coordinate(name, names) - float(a)) * float(1.0 / (b - a))
-        hump = hump * (4.0 * share * (1.0 - share))
-    zero, one = constants(problem)
-    return Traced(dict.fromkeys(problem.unknowns, hump), names), one, zero
-
-
 def _from_solution(solution: Solution, problem: Problem) -> Iterate:
     have, need = solution.unknowns, problem.unknowns
     same = solution.approximation.coordinates == problem.coordinates

@@ -20,8 +20,10 @@ from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another, growing_modes
-from sharpfront.newton.guess import Start, elsewhere
-from sharpfront.newton.iterate import Interpolated, Iterate, LineTable, Remembered
+from sharpfront.newton.elsewhere import elsewhere
+from sharpfront.newton.gradual import led_elsewhere
+from sharpfront.newton.guess import Start
+from sharpfront.newton.iterate import Constants, Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.rough import RoughSolution
 from sharpfront.newton.strategy import (
@@ -152,14 +154,21 @@ class LineStrategy:
         return Turn(inner, renewed=True, forgotten=inner.answer is None)
 
     def another(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
-        """Return what speaks for another solution, if modes grow about this one or it is zero."""
+        """Return what speaks for another solution.
+
+        One is looked for if modes grow about this one or it is zero; beyond second order, where
+        modes do not tell, the gradual way is gone.
+        """
         known, found = state.rough.iterate, inner.found
         if found is None:
             return None
         cells = CellCorrector(state.tangent, known.nodes, np.zeros(0))
-        if cells.seen_values(known).any() and not growing_modes(inner.problem, found.system):
+        problem, tangent = state.tangent.problem, state.tangent
+        if not cells.seen_values(known).any() or growing_modes(inner.problem, found.system):
+            return another(cells, known, (cells.begun(g) for g in elsewhere(problem)))
+        if tangent.order <= 2:
             return None
-        return another(cells, known, [cells.begun(g) for g in elsewhere(state.tangent.problem)])
+        return led_elsewhere(state.rough, cells, known, cells.begun(Constants()))
 
 
 def _data(tangent: LineTangent, guess: Iterate) -> Survey:

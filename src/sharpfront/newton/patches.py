@@ -25,6 +25,7 @@ from sharpfront.errors import EquationError, LinearSystemError, Outcome, Outcome
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
+from sharpfront.newton.gradual import LOOKED_AT, led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.rough import RoughSolution
@@ -41,8 +42,6 @@ from sharpfront.trust.conditioning import AMPLIFIED
 # as for this one, where functions cost most: from zero to the solution of a drawn equation with
 # k(u) 23 solves took 26 s with the functions of 1e-5.
 COARSEST = 1e-3
-# Points at which a linearisation has to be finite.
-LOOKED_AT = 16
 
 
 class PatchCorrector(FunctionCorrector):
@@ -61,6 +60,11 @@ class PatchCorrector(FunctionCorrector):
         self._inner, self._first, self._tol, self._seed = inner, first, tol, seed
         self._rough = COARSEST if first.domain.dimension > 2 else min(tol, COARSEST)
         self.state = replace(self._started(self._rough), aim=max(tol, SMALL))
+
+    def of(self, problem: Problem) -> PatchCorrector:
+        """Return what solves another problem roughly."""
+        strategy = PatchStrategy(self._inner)
+        return strategy.corrector(Tangent(problem), constants(problem), self._tol, self._seed)
 
     def _started(self, tol: float) -> PatchState:
         return self._inner.start(self._first, tol, self._seed).of_guess
@@ -208,5 +212,10 @@ class PatchStrategy:
         return Turn(self.inner.observe(inner, found), renewed=True)
 
     def another(self, state: NewtonState, inner: PatchState) -> Outcome | None:
-        """Return what speaks for another solution than zero."""
-        return other_than_zero(self, state, inner)
+        """Return what speaks for another solution: than zero, or on the line by the gradual way."""
+        problem = state.tangent.problem
+        zero = not any(w.any() for w in inner.answer.approximation.weights.values())
+        if zero or problem.domain.dimension > 1:
+            return other_than_zero(self, state, inner)
+        corrector = self.corrector(state.tangent, constants(problem), inner.tol, 0)
+        return led_elsewhere(state.rough, corrector, state.rough.iterate, Constants())

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.checks import ASKED, each_alone
 from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.symbolic import from_expression, is_symbolic
@@ -48,6 +50,8 @@ class InitialState:
     # A function of the coordinates for each name: of the unknowns that change in time, and of
     # ``u_t`` where the equation has ``u.dtt``.
     states: Mapping[str, Callable[..., Any]]
+    # How often each was asked whether values depend on the points beside them.
+    asked: Counter[str] = field(default_factory=Counter, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickling keeps: graphs, for lambdas do not pickle."""
@@ -72,6 +76,17 @@ class InitialState:
 
     def values(self, name: str, points: Values) -> Values:
         """Return one state at points (m, d), (m,)."""
+        found = self._values(name, points)
+        if self.asked[name] < ASKED and len(points) > 1:
+            self.asked[name] += 1
+
+            def call(*columns: Values) -> Values:
+                return self._values(name, np.stack(columns, axis=1))
+
+            each_alone(f"The initial state of {name}", call, list(points.T), found)
+        return found
+
+    def _values(self, name: str, points: Values) -> Values:
         columns = dict(zip(self.coordinates, points.T, strict=True))
         try:
             found = self.states[name](**columns)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from sharpfront.adapt.contract import Adaptor
+from sharpfront.adapt.resolve import check_order
 from sharpfront.budget import Budget
 from sharpfront.checks import flag, function, refusal
 from sharpfront.equation.expression import IMAGINARY, SPECTRAL
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -55,6 +57,8 @@ def checked(problem: object, budget: Budget) -> tuple[Problem, float]:
             "will do as well, with its parameters: sf.solve(layer, nu=1e-2)."
         )
     _refuse_parameters(problem)
+    if problem.domain.dimension == 1 and problem.time is None:
+        check_order(max(sum(leaf.orders) for e in problem.equations for leaf in derivatives_in(e)))
     usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
     return problem, usual if budget.tol is None else budget.tol
 

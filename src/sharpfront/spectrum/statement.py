@@ -296,6 +296,11 @@ def spectral(problem: object) -> SpectralProblem:
     found = SpectralProblem(problem)
     if found.degree == 0:
         raise ProblemError("lam drops out of the problem: there is nothing to find.")
+    if not any(conditions_needed(found)) and problem.domain.dimension == 1:
+        raise ProblemError(
+            "The equation has no derivative of an unknown, so that every point has values of lam "
+            "of its own: there are no modes."
+        )
     return found
 
 

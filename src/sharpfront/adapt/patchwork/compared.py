@@ -24,11 +24,15 @@ _IN_SPACE = (-1.0, -0.931, -0.89, -0.467, -0.143, 0.352, 0.838, 0.883, 0.938, 1.
 # On the line, where they cost next to nothing, Chebyshev's: of a polynomial of degree n these see
 # cos(pi n / 2 / 64) of the largest value, 0.82 for n = 25 (Ehlich and Zeller).
 _ON_THE_LINE = tuple((-np.cos(np.pi / 64 * np.arange(65))).tolist())
+# In the plane the inner ones of 17 of Chebyshev's beside those: estimates of 28 smooth problems
+# were 0.58 to 4.3 times their errors with the ten, and are 0.90 to 4.1 times. None is closer to a
+# side than the ten are: right beside it a source that is infinite there is not resolved.
+_IN_THE_PLANE = tuple(sorted({*_IN_SPACE, *(-np.cos(np.pi / 16 * np.arange(2, 15))).tolist()}))
 
 
 def compared_at(dimension: int) -> tuple[float, ...]:
     """Return positions on each axis of a patch, from -1 to 1."""
-    return _ON_THE_LINE if dimension == 1 else _IN_SPACE
+    return {1: _ON_THE_LINE, 2: _IN_THE_PLANE}.get(dimension, _IN_SPACE)
 
 
 def sizes_of(values: FloatArray, where: Flags) -> list[float]:

@@ -19,6 +19,7 @@ from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, jumps_of
 from sharpfront.bases.patch import Patch
+from sharpfront.checks import shortened
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import Expression, as_expression
 from sharpfront.equation.graph import derivatives_in
@@ -176,7 +177,8 @@ def _is_wide(problem: Problem, cell: Cell) -> bool:
 
 def in_words(places: Sequence[Place]) -> str:
     """Return places as they are told."""
-    return " and ".join(f"({', '.join(f'{c:.4g}' for c in place)})" for place in places)
+    told = [f"({', '.join(f'{c:.4g}' for c in place)})" for place in places]
+    return " and ".join(shortened(told))
 
 
 def _snapped(place: Place, corners: FloatArray, near: float) -> Place:
