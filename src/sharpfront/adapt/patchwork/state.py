@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.calm_edges import are_calm
 from sharpfront.adapt.patchwork.certify import Certificate
 from sharpfront.adapt.patchwork.compared import (
     compared_away,
@@ -125,6 +126,7 @@ class PatchState:
     growing: bool = False  # whether that was larger than before
     moves: int = 0  # solutions in a row that were far from the one before
     quiet: bool = False  # whether edges in space are not what is left to resolve
+    calm: bool = False  # whether data say that solutions are smooth at edges in space
     near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
     looks: Looks = field(kw_only=True)  # at the data
@@ -133,7 +135,8 @@ class PatchState:
         """Return the state for another linearisation of the same problem."""
         rows = PatchRows(problem, self.seed, self.rows.functions)
         rows.measure.like(self.rows.measure)
-        return replace(self, problem=problem, rows=rows)
+        calm = self.calm or are_calm(problem, self.tiling, self.tol)
+        return replace(self, problem=problem, rows=rows, calm=calm)
 
     @property
     def of_guess(self) -> PatchState:
