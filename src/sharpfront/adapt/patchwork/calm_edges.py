@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.edges import SolidEdge, edges_on
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import Coordinate, Expression
 from sharpfront.equation.values import at_points, environment
@@ -37,7 +38,19 @@ def are_calm(problem: Problem, tiling: Tiling, tol: float) -> bool:
         return False
     if problem.forms[0].order != 2 or len(tiling.blocks) > 1 or problem.further:
         return False
-    return all(_is_calm(problem, tiling, line, tol) for line in tiling.corners)
+    return _is_smooth(tiling) and all(
+        _is_calm(problem, tiling, line, tol) for line in tiling.corners
+    )
+
+
+def _is_smooth(tiling: Tiling) -> bool:
+    """Tell whether curved surfaces of a solid have no edges."""
+    region = tiling.blocks[0].region
+    if not isinstance(region, SolidRegion):
+        return region is None
+    curved = [s for s in region.surfaces if s.wall is None]
+    every = [(s, s.triangles.middles) for s in curved]
+    return all(s.is_curved and len(s.kept(m)[0]) == len(m.points) for s, m in every)
 
 
 def _is_calm(problem: Problem, tiling: Tiling, line: FloatArray, tol: float) -> bool:

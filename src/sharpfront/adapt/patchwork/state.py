@@ -30,7 +30,7 @@ from sharpfront.place.patches.cuts import Cell, Depths, at_corners
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.refine import Limits, balanced
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
+from sharpfront.place.patches.tails import SoftMode, Tails, tails_of, without_echoes
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -325,8 +325,12 @@ def tails_in(
     approximation: Approximation, state: PatchState, scales: Sequence[float], aim: float
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
-    shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    return tails_of(approximation, scales, aim, list(shares.values()), corner_flags(state))
+    patches = [c.patch for c in state.cells]
+    shares = state.jumps.shares(patches, state.rows.rough)
+    tails = tails_of(approximation, scales, aim, list(shares.values()), corner_flags(state))
+    if not state.calm:
+        return tails
+    return without_echoes(tails, np.array([patch.functions for patch in patches], dtype=float))
 
 
 def corner_flags(state: PatchState) -> list[bool]:
