@@ -165,8 +165,7 @@ class Patches:
         short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         if (state.final or (short and not moving)) and not state.unsettled:
-            # What is claimed counts edges whether they are quiet or not, unless data say that
-            # there is nothing to count.
+            # What is claimed counts edges whether they are quiet or not, unless data tell of none.
             told = tails_in(approximation, replace(state, quiet=state.calm), scales, aim)
             certificate = carried(state, told, self.leastsquares)
             certificate = certificate or self._certifier(state).certificate(

@@ -7,7 +7,8 @@ Looks, of which each sees what the others do not:
 - those functions in another norm, the equation's rows much heavier: a resolved solution hardly
   depends on the weights of its rows, an unresolved one is a compromise between them. It is the
   richer solution that is asked, and so what is left beyond the first look: asked of the poorer one
-  the same look found up to 110 times its error where all was resolved;
+  the same look found up to 110 times its error where all was resolved. In space, where the richer
+  one costs four times as much, the poorer is asked first;
 - what the weights to come add up to on patches with a singularity;
 - patches cut towards points where interfaces end or cross (`vertices`).
 
@@ -186,10 +187,12 @@ class Certifier:
         either = np.where(away, np.max([(gaps / sizes).max(axis=0) for gaps in steps], axis=0), 0.0)
         changes = either.reshape(len(cells), -1).max(axis=1)
         corners = CornerChanges.of(cells, changes, tails, self.tiling.corners, tol)
-        fitted = (
-            bool(split_layers(self.rows.functions)[0]) and self.rows.problem.domain.dimension == 3
-        )
+        fitted = bool(split_layers(self.rows.functions)[0]) and self._in_space
         return Certificate(*looks, corners, blind=self._blind, fitted=fitted)
+
+    @property
+    def _in_space(self) -> bool:
+        return self.rows.problem.domain.dimension == 3
 
     def _poorer_norm(
         self,
@@ -199,12 +202,8 @@ class Certifier:
         away: Flags,
         scales: Sequence[float],
     ) -> _Compared | None:
-        """Return the looks with the change of the solution itself in another norm, in space.
-
-        There the richer one costs four times as much. The change is up to a hundred times as large,
-        and so the richer one is asked where this is too much.
-        """
-        if self.rows.problem.domain.dimension < 3:
+        """Return the looks with the change of the solution itself in another norm, in space."""
+        if not self._in_space:
             return None
         other, _ = self._solved([c.patch for c in cells], SETTINGS.heavier, self.rows)
         return _Compared.of((more, approximation, other), away, scales)
