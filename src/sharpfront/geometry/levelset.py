@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 _NEWTON = 12
-_ARRIVED = 1e-12
-# With the slope of the step before a shorter one than this share of the longest gains as much.
-_SHORT = 2e-3
+_ARRIVED = 1e-11
 _STEP = 3e-4
 _KEPT_POINTS = {2: 4000, 3: 4000}
 _RIM_NODES = 4000
@@ -109,21 +107,16 @@ class LevelSet(Shape):
         points = points.copy()
         longest = 0.1 * float(np.max(np.ptp(self.frame, axis=0)))
         moving = np.arange(len(points))
-        value, slope = self.both(points)
         for _ in range(_NEWTON):
+            value, slope = self.both(points[moving])
             step = (value / _positive(np.sum(slope**2, axis=1)))[:, None] * slope
             length = np.linalg.norm(step, axis=1)
             step *= np.minimum(1.0, longest / _positive(length))[:, None]
             points[moving] -= step
             # Newton's method doubles the digits: a step this small leaves rounding only.
-            far = length > _ARRIVED * longest
-            moving, slope, turned = moving[far], slope[far], length[far] > _SHORT * longest
+            moving = moving[length > _ARRIVED * longest]
             if not len(moving):
                 break
-            # Once steps are short the slope stays: it takes twelve values of the function.
-            value = np.empty(len(moving))
-            value[turned], slope[turned] = self.both(points[moving[turned]])
-            value[~turned] = self.value(points[moving[~turned]])
         slope = self.gradient(points)
         return BoundaryPoints(points, slope / _positive(np.linalg.norm(slope, axis=1))[:, None])
 
