@@ -32,7 +32,7 @@ from sharpfront.problem import Problem
 # Places along each axis of a shell at which its surroundings are looked at.
 LOOKED = 5
 # Places on each surface at which rates are looked at first.
-SEEN = 50
+RATES_SEEN = 50
 # Rates at which layers decay that differ by less than this share are one.
 ALIKE = 0.01
 
@@ -75,7 +75,7 @@ def may_be_thin(problem: Problem, block: Block, region: SolidRegion, widths: flo
     curved = [s.triangles.corners.reshape(-1, 3) for s in region.surfaces if s.wall is None]
     if not curved:
         return False
-    points = np.concatenate([own[:: max(1, len(own) // SEEN)] for own in curved])
+    points = np.concatenate([own[:: max(1, len(own) // RATES_SEEN)] for own in curved])
     rates = [
         float(own.max(initial=0.0))
         for axis, end in itertools.product(range(3), (0, 1))
