@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +57,7 @@ class Square:
     centre: Points
 
 
+@lru_cache(maxsize=4)
 def squares_of(surface: Surface) -> list[Square] | None:
     """Return a closed smooth surface in squares; None where it is none, or not seen from within."""
     star = _Star.of(surface)

@@ -8,6 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork import adaptor
+from sharpfront.adapt.patchwork.certify import Certifier
 from sharpfront.adapt.patchwork.corners import are_quiet
 from sharpfront.adapt.turn import turn
 from sharpfront.bases.patch import Patch
@@ -78,3 +79,26 @@ def test_what_is_claimed_counts_edges_that_are_quiet(monkeypatch):
         claimed.append(turn(problem, patches, state, 0)[0].assessment.certificate.singular)
     assert claimed[0] > 1e-3
     assert claimed[1] == pytest.approx(claimed[0])
+
+
+@pytest.mark.parametrize("tol, richer", [(1e-2, False), (1e-9, True)])
+def test_the_richer_solution_is_asked_in_another_norm_where_the_poorer_is_not_enough(
+    monkeypatch, tol, richer
+):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), (0, 1)),
+        lambda u, x, y, z: sf.laplacian(u) - np.exp(x),
+        boundary=lambda u, x, y, z: u - np.exp(x),
+    )
+    patches, asked = Patches(), []
+    state = replace(patches.start(problem, 1e-2, 0), final=True, tol=tol)
+    solved = Certifier._solved
+
+    def noting(self, own, heavier, rows):
+        asked.append((own[0].functions > state.cells[0].patch.functions, heavier > 1.0))
+        return solved(self, own, heavier, rows)
+
+    monkeypatch.setattr(Certifier, "_solved", noting)
+    turn(problem, patches, state, 0)
+    assert asked[:2] == [(True, False), (False, True)]
+    assert ((True, True) in asked) is richer

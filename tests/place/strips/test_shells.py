@@ -175,3 +175,20 @@ def test_a_smooth_solution_goes_on_from_shells_to_the_box_inside():
         points = away * way
         found = basis.values(np.asarray(weights)[: basis.size], points, (0, 0, 0))
         assert np.abs(found - smooth(*points.T)).max() < 1e-2
+
+
+@pytest.mark.parametrize("width, looked", [(3.0, 0), (1e-2, 1)])
+def test_surfaces_are_looked_at_only_where_a_layer_may_be_thin(monkeypatch, width, looked):
+    seen = []
+
+    def squares(surface):
+        seen.append(surface)
+
+    monkeypatch.setattr("sharpfront.place.strips.shells.squares_of", squares)
+    problem = sf.Problem(
+        BALL,
+        lambda u, x, y, z: -(width**2) * sf.laplacian(u) + u - 1,
+        boundary=lambda u, x, y, z: u,
+    )
+    collared(problem, tiling_of(BALL), SETTINGS, 1e-3)
+    assert len(seen) == looked

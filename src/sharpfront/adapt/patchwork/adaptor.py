@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.patchwork.calm_edges import are_calm
 from sharpfront.adapt.patchwork.certify import MEANING, Certifier
 from sharpfront.adapt.patchwork.checked import mismatch_of, residual_on
 from sharpfront.adapt.patchwork.corners import are_quiet
@@ -137,7 +138,8 @@ class Patches:
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
         held = holding_faded(cut_at(cells, jumps.held), rows.functions, tol)
         own = (tiling, rows, waves, held, tol, jumps, depths, missing)
-        return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)
+        calm = are_calm(problem, tiling, tol)
+        return PatchState(problem, tol, seed, *own, calm=calm, wedges=corners, looks=looks)
 
     def propose(self, state: PatchState) -> Proposal:
         """Return the patches and their system."""
@@ -149,7 +151,7 @@ class Patches:
     def assess(self, state: PatchState, approximation: Approximation) -> PatchAssessment:
         """Return how weights fall, with a certificate if they are small enough."""
         left = residual_on(state.problem, approximation, [c.patch for c in state.cells])
-        state = replace(state, quiet=are_quiet(state.tiling.corners, *left))
+        state = replace(state, quiet=state.calm or are_quiet(state.tiling.corners, *left))
         scales = scales_of(approximation, state)
         aim = min(state.aim, tolerance_of(state, approximation))
         tails = tails_in(approximation, state, scales, aim)
@@ -160,8 +162,8 @@ class Patches:
         short = bool(np.all(state.counted(tails, mode, aim).rest <= aim))
         short &= all(max(t.rests) <= aim for t in layer_tails(approximation, scales))
         if (state.final or (short and not moving)) and not state.unsettled:
-            # What is claimed counts edges whether they are quiet or not.
-            told = tails_in(approximation, replace(state, quiet=False), scales, aim)
+            # What is claimed counts edges whether they are quiet or not, unless data tell of none.
+            told = tails_in(approximation, replace(state, quiet=state.calm), scales, aim)
             certificate = carried(state, told, self.leastsquares)
             certificate = certificate or self._certifier(state).certificate(
                 state.cells, approximation, scales, told, state.tol

@@ -35,17 +35,31 @@ BESIDE = 1e-6
 ON_RAY = 60
 
 
+@dataclass(frozen=True)
+class Face:
+    """One of the two faces at an edge."""
+
+    part: str  # of the boundary
+    kind: str  # whether a value or a flux is given on it
+    along: int  # the axis that leads away from the edge on it
+
+
 @dataclass(frozen=True, eq=False)
-class _Edge:
+class SolidEdge:
     """An edge: the axis along it, its place across, and what is given on its two faces."""
 
     axis: int
     place: FloatArray  # (2,)
     first: float  # the direction of the first face, an angle in the plane across
     angle: float  # from the first face through the domain to the second one
-    kinds: tuple[str, str]
+    faces: tuple[Face, Face]
     low: float  # where it begins and ends
     high: float
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """Whether a value or a flux is given on each face."""
+        return self.faces[0].kind, self.faces[1].kind
 
 
 def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[SharedFunctions, ...]:
@@ -58,7 +72,7 @@ def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[Shared
     for line in tiling.corners:
         axis = int(np.argmax(np.isnan(line)))
         if np.isnan(line).sum() == 1:
-            for edge in _edges(problem, tiling, axis, np.delete(line, axis)):
+            for edge in edges_on(problem, tiling, axis, np.delete(line, axis)):
                 own = _functions(problem, tiling, edge, conductivities, tol)
                 found += [own] if own else []
     return tuple(found)
@@ -75,14 +89,14 @@ def conductivities_of(problem: Problem) -> FloatArray | None:
     return out if np.all(out * out[0] > 0) else None
 
 
-def _edges(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> Iterator[_Edge]:
+def edges_on(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> Iterator[SolidEdge]:
     """Yield the edges on a line, each as far as its faces and conditions are the same."""
     size = BESIDE * float(np.ptp(problem.domain.bounds, axis=0).max())
     turns = 0.25 * np.pi + 0.5 * np.pi * np.arange(4)
     at = place + size * np.stack([np.cos(turns), np.sin(turns)], axis=1)
     stretches = list(itertools.pairwise(tiling.blocks[0].lines[axis].tolist()))
     middles = [np.insert(at, axis, 0.5 * (low + high), axis=1) for low, high in stretches]
-    found: list[_Edge | None] = []
+    found: list[SolidEdge | None] = []
     for (low, high), around in zip(stretches, middles, strict=True):
         inside = problem.domain.contains(around)
         found.append(_edge(problem, tiling, axis, place, (low, high), inside))
@@ -99,7 +113,7 @@ def _edge(
     place: FloatArray,
     ends: tuple[float, float],
     inside: NDArray[np.bool_],
-) -> _Edge | None:
+) -> SolidEdge | None:
     """Return the edge of one stretch of a line, from which quadrants about it lie inside."""
     count = int(inside.sum())
     if count not in (1, 3):
@@ -107,22 +121,21 @@ def _edge(
     # The first quadrant inside after one outside.
     start = next(k for k in range(4) if inside[k] and not inside[k - 1])
     faces = start * 0.5 * np.pi, (start + count) * 0.5 * np.pi
-    kinds = [_kind(problem, tiling, axis, place, way, ends) for way in faces]
-    if None in kinds:
+    first, second = (_face(problem, tiling, axis, place, way, ends) for way in faces)
+    if first is None or second is None:
         return None
-    both = str(kinds[0]), str(kinds[1])
-    return _Edge(axis, place, faces[0], count * 0.5 * np.pi, both, *ends)
+    return SolidEdge(axis, place, faces[0], count * 0.5 * np.pi, (first, second), *ends)
 
 
-def _kind(
+def _face(
     problem: Problem,
     tiling: Tiling,
     axis: int,
     place: FloatArray,
     way: float,
     ends: tuple[float, float],
-) -> str | None:
-    """Return whether a value or a flux is given on a face of an edge; None without either."""
+) -> Face | None:
+    """Return a face of an edge on which a value or a flux is given; None without either."""
     rest = [a for a in range(3) if a != axis]
     direction = np.round([math.cos(way), math.sin(way)]).astype(int)
     across, along = (rest[k] for k in (int(direction[0] != 0), int(direction[0] == 0)))
@@ -139,9 +152,9 @@ def _kind(
     stated = [c for c in problem.conditions if c.part in parts]
     if len(parts) != 1 or len(stated) != 1 or len(stated[0].forms) != 1:
         return None
-    form = stated[0].forms[0]
+    form, (part,) = stated[0].forms[0], parts
     if not form.order:
-        return "value"
+        return Face(part, "value", along)
     point, normal = np.empty((1, 3)), np.zeros((1, 3))
     point[0, rest], point[0, axis] = place, 0.5 * sum(ends)
     normal[0, across] = 1.0
@@ -151,11 +164,11 @@ def _kind(
         for term, c in zip(found.terms, found.coefficients, strict=True)
         if sum(term.orders) == 1 and c[0]
     }
-    return "flux" if form.order == 1 and slopes == {across} else None
+    return Face(part, "flux", along) if form.order == 1 and slopes == {across} else None
 
 
 def _functions(
-    problem: Problem, tiling: Tiling, edge: _Edge, conductivities: FloatArray, tol: float
+    problem: Problem, tiling: Tiling, edge: SolidEdge, conductivities: FloatArray, tol: float
 ) -> SharedFunctions | None:
     """Return the functions of an edge."""
     low, high = problem.domain.bounds
@@ -182,7 +195,7 @@ def _functions(
     return HeldFunctions(own, boxes_beside(tiling, one, other))
 
 
-def _leading(edge: _Edge, most: float) -> list[tuple[Term, complex]]:
+def _leading(edge: SolidEdge, most: float) -> list[tuple[Term, complex]]:
     """Return the powers below `most` of functions across an edge, and their factors."""
     factor = 1.0 + 0j if edge.kinds[0] == "value" else 1.0j
     return [(term, factor) for term in leading_terms(edge.kinds, edge.angle, most)]
@@ -199,7 +212,7 @@ def boxes_beside(tiling: Tiling, low: FloatArray, high: FloatArray) -> FloatArra
     return np.asarray(every[np.all(touched, axis=1)])
 
 
-def _free(problem: Problem, edge: _Edge, extent: float) -> float | None:
+def _free(problem: Problem, edge: SolidEdge, extent: float) -> float | None:
     """Return an angle outside of the domain at which functions may jump; None without one."""
     low, high = problem.domain.bounds[:, edge.axis]
     for share in (0.5, 0.25, 0.75):

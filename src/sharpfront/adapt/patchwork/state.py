@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.calm_edges import are_calm
 from sharpfront.adapt.patchwork.certify import Certificate
 from sharpfront.adapt.patchwork.compared import (
     compared_away,
@@ -29,7 +30,7 @@ from sharpfront.place.patches.cuts import Cell, Depths, at_corners
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.refine import Limits, balanced
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
+from sharpfront.place.patches.tails import SoftMode, Tails, tails_of, without_echoes
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -125,6 +126,7 @@ class PatchState:
     growing: bool = False  # whether that was larger than before
     moves: int = 0  # solutions in a row that were far from the one before
     quiet: bool = False  # whether edges in space are not what is left to resolve
+    calm: bool = False  # whether data say that solutions are smooth at edges in space
     near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
     looks: Looks = field(kw_only=True)  # at the data
@@ -133,7 +135,8 @@ class PatchState:
         """Return the state for another linearisation of the same problem."""
         rows = PatchRows(problem, self.seed, self.rows.functions)
         rows.measure.like(self.rows.measure)
-        return replace(self, problem=problem, rows=rows)
+        calm = self.calm or are_calm(problem, self.tiling, self.tol)
+        return replace(self, problem=problem, rows=rows, calm=calm)
 
     @property
     def of_guess(self) -> PatchState:
@@ -322,8 +325,12 @@ def tails_in(
     approximation: Approximation, state: PatchState, scales: Sequence[float], aim: float
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
-    shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    return tails_of(approximation, scales, aim, list(shares.values()), corner_flags(state))
+    patches = [c.patch for c in state.cells]
+    shares = state.jumps.shares(patches, state.rows.rough)
+    tails = tails_of(approximation, scales, aim, list(shares.values()), corner_flags(state))
+    if not state.calm:
+        return tails
+    return without_echoes(tails, np.array([patch.functions for patch in patches], dtype=float))
 
 
 def corner_flags(state: PatchState) -> list[bool]:

@@ -100,6 +100,20 @@ def tails_of(
     return Tails.worst_of(found)
 
 
+def without_echoes(tails: Tails, functions: FloatArray) -> Tails:
+    """Return tails of a solution that is known to be smooth, what others' errors leave as noise.
+
+    Where a patch with few functions is what is left to resolve, weights on all others end in what
+    the fit leaves of its error, which falls as slowly as those of a singularity. Functions are
+    those of the patches along each axis, (n, d).
+    """
+    clear = float(tails.last[tails.analytic].max(initial=0.0))
+    echo = ~tails.analytic & (tails.last < clear)
+    noise = tails.last * functions**SETTINGS.noise_power
+    tail, rest = (np.where(echo, np.minimum(own, noise), own) for own in (tails.tail, tails.rest))
+    return replace(tails, tail=tail, rest=rest)
+
+
 def loudest(tails: Tails, aim: float) -> Tails:
     """Return tails; those that may be others' doing wait while others are too long.
 

@@ -20,7 +20,7 @@ from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.layers import decay_rates
 from sharpfront.place.strips.ribbons import distances, tree_of
 from sharpfront.place.strips.settings import STRIPS
-from sharpfront.place.strips.shells import ALIKE, looked_at, room_along_normals
+from sharpfront.place.strips.shells import ALIKE, looked_at, may_be_thin, room_along_normals
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
@@ -39,10 +39,11 @@ def layers_along(
     if not _is_plain(problem):
         return ()
     regions = [(block, block.region) for block in tiling.blocks]
+    widths = settings.layer(tol)
     found = [
         _layer_functions(problem, block, squares, settings, tol)
         for block, region in regions
-        if isinstance(region, SolidRegion)
+        if isinstance(region, SolidRegion) and may_be_thin(problem, block, region, widths)
         for surface in region.surfaces
         if surface.wall is None and (squares := squares_of(surface))
     ]

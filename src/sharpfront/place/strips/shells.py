@@ -6,6 +6,8 @@ along it. Boxes go on where shells end, and are cut there.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +31,8 @@ from sharpfront.problem import Problem
 
 # Places along each axis of a shell at which its surroundings are looked at.
 LOOKED = 5
+# Places on each surface at which rates are looked at first.
+RATES_SEEN = 50
 # Rates at which layers decay that differ by less than this share are one.
 ALIKE = 0.01
 
@@ -40,6 +44,8 @@ def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
     """
     region = block.region
     if not isinstance(region, SolidRegion) or max(f.order for f in problem.forms) > SHELL_ORDERS:
+        return [block]
+    if not may_be_thin(problem, block, region, widths):
         return [block]
     blocks: list[Block] = []
     surfaces: list[Surface] = []
@@ -58,6 +64,25 @@ def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
         return [block]
     inner = SolidRegion(block.domain, surfaces, shells)
     return [replace(block, region=inner), *blocks]
+
+
+def may_be_thin(problem: Problem, block: Block, region: SolidRegion, widths: float) -> bool:
+    """Tell whether some layer may be so thin, wherever it lies, that it has charts of its own.
+
+    Looking at surfaces takes seconds, and most problems have no layers. Along its normal a solution
+    decays no faster than so many times what it does along the fastest of the axes.
+    """
+    curved = [s.triangles.corners.reshape(-1, 3) for s in region.surfaces if s.wall is None]
+    if not curved:
+        return False
+    points = np.concatenate([own[:: max(1, len(own) // RATES_SEEN)] for own in curved])
+    rates = [
+        float(own.max(initial=0.0))
+        for axis, end in itertools.product(range(3), (0, 1))
+        for own in decay_rates(problem, points, axis, end)
+    ]
+    extent = float(np.ptp(block.domain.bounds, axis=0).max())
+    return math.sqrt(3.0) * max(rates) * STRIPS.wide * extent > widths
 
 
 def _block(block: Block, shell: Shell, part: str, decays: float) -> Block:
