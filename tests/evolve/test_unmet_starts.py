@@ -76,7 +76,7 @@ def test_such_a_run_is_resumed_on_its_way(tmp_path):
 
     half = sf.solve(_plate(), tol=1e-2, on_step=impatient)
     # Steps that settle the start are left.
-    assert half.checkpoint["fine"]["settling"] > 0
+    assert half.checkpoint["on patches"]["settling"] > 0
     half = sf.load(half.save(tmp_path / "half"))
     whole = sf.solve(_plate(), tol=1e-2, resume=half)
     assert whole.converged

@@ -9,12 +9,14 @@ from functools import partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import damped
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.foresight import on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tending import beside_walls, carried_by, carried_over
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -35,19 +37,35 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
-    shape = (2, len(system.unknowns), -1)
-    patches = [c.patch for c in cells]
-    held = taken_to(patches, lambda x: run.jumping.initial(x).reshape(-1, len(x))).reshape(shape)
-    values = np.concatenate([held, run.jumping.begun()], axis=2)
     shared = run.jumping.functions
-    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit, shared=shared)
-    # What is left of a start where functions jump is not smooth, and off by more than weights tell.
-    state = replace(state, carried=bool(shared))
+    basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
+    values = _held(run, basis)
+    weak = WeakerPatches.of(basis, values[0])
+    state = PatchRunState(
+        run.span[0],
+        tuple(cells),
+        values,
+        WeakerState(weak, _held(run, weak.basis)),
+        span,
+        scale,
+        unit,
+        # What is left of a start where functions jump is not smooth, and off by more than weights
+        # tell.
+        carried=bool(shared),
+        shared=shared,
+    )
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
+
+
+def _held(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
+    """Return the weights of the initial state and its rates on patches, (2, K, n)."""
+    held = taken_to(basis.patches, lambda x: run.jumping.initial(x).reshape(-1, len(x)))
+    own = held.reshape(2, len(run.system.unknowns), -1)
+    return np.concatenate([own, run.jumping.begun()], axis=2)
 
 
 def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
@@ -102,7 +120,7 @@ def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
     if max(run.system.orders) > 1 or not run.system.jumps(state.t, small):
         return state
     count = math.ceil(math.log(MARCH.during * run.tol) / math.log(damped()))
-    dt = min(state.dt, MARCH.settles * span / (count * run.stride))
+    dt = min(state.dt, MARCH.settles * span / count)
     state = replace(
         state, before=None, tried=None, drift=None, dt=dt, settling=count, missed=state.t
     )

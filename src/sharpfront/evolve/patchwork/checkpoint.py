@@ -1,4 +1,4 @@
-"""Two runs on patches between two steps as words and arrays, from which they go on.
+"""A run on patches between two steps as words and arrays, from which it goes on.
 
 Systems of the last step are not kept, nor how patches came about: a run that goes on differs by
 what Newton's method leaves from one that was not interrupted.
@@ -6,7 +6,7 @@ what Newton's method leaves from one that was not interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,8 @@ from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
-from sharpfront.evolve.pair import Pair
-from sharpfront.evolve.patchwork.places import MovingFrame
-from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
@@ -28,12 +27,8 @@ from sharpfront.solution import Solution
 
 
 def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
-    """Return the state of both runs as words and arrays."""
-    steps = [
-        [s.start, s.stop, s.basis.state(), s.values, _packed_drift(s.drift)] for s in way.pair.steps
-    ]
-    both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
-    return packed_way(way, problem, way.pair.fine.t) | both | {"steps": steps}
+    """Return the state of a run as words and arrays."""
+    return packed_way(way, problem, way.pair.t) | {"on patches": _packed(way.pair)}
 
 
 def _packed(state: PatchRunState) -> dict[str, Any]:
@@ -41,6 +36,8 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
         "t": state.t,
         "patches": state.basis.state(),
         "values": state.values,
+        "weak": state.weak.values,
+        "less": state.weak.patches.less,
         "dt": state.dt,
         "scale": state.scale,
         "unit": state.unit,
@@ -64,9 +61,8 @@ def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
     if not isinstance(run.system.problem.domain, Box):
         # Patches that a boundary cuts know the domain, which is not saved with them.
         raise ProblemError("On patches resume= is known on boxes; solve this one from its start.")
-    coarse, fine = (_unpacked(saved[name]) for name in ("coarse", "fine"))
-    steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
-    return unpacked_way(solution, run.span[1], Pair(coarse, fine, steps), kept_steps(solution))
+    state = _unpacked(saved["on patches"])
+    return unpacked_way(solution, run.span[1], state, kept_steps(solution))
 
 
 def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
@@ -75,6 +71,7 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         float(words["t"]),
         tuple(map(Cell, basis.patches)),
         np.asarray(words["values"]),
+        WeakerState(WeakerPatches(basis, np.asarray(words["less"])), np.asarray(words["weak"])),
         float(words["dt"]),
         np.asarray(words["scale"]),
         np.asarray(words["unit"]),
@@ -85,13 +82,6 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         missed=next(map(float, words.get("missed", ())), None),
         shared=basis.shared,
     )
-
-
-def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
-    start, stop, patches, values, *rest = words
-    basis, drift = restore_patchwork(patches), restored_drift(rest[0] if rest else ())
-    frame = None if drift is None else MovingFrame(drift, float(start))
-    return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0, frame)
 
 
 def kept_steps(solution: Solution) -> list[KeptStep]:
