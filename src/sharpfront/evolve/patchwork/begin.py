@@ -10,13 +10,17 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.bases.radau import damped
+from sharpfront.bases.radau import damped, diagonal
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.foresight import on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.evolve.patchwork.tending import beside_walls, carried_by, carried_over
 from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.strips.collars import collared
+from sharpfront.place.tiling.blocks import Tiling
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -128,6 +132,29 @@ def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
     if run.meshing.misses(cells, wanted):
         cells = run.meshing.holding(wanted, cells=cells)
     return replace(carried_over(state, cells), carried=False)
+
+
+def with_strips(run: PatchRun) -> Tiling:
+    """Return a domain with strips along curved sides, for the layers that grow along these.
+
+    They are as deep as they can be: as layers are at the latest moment at which these are thin
+    beside the domain. Before that strips are cut along the side.
+    """
+    tiling, count = run.meshing.tiling, len(run.meshing.tiling.blocks)
+    patches = tuple(c.patch for c in run.meshing.first())
+    basis = PatchworkBasis(patches, shared=run.jumping.functions)
+    values = _held(run, basis)
+    levels = np.stack([*values, np.zeros_like(values[0])])
+    tangents = Tangents(run.system, About(basis, levels, run.span[0]))
+    length = run.span[1] - run.span[0]
+    least = MARCH.settles * length
+    while length > least:
+        problem = tangents.problem(float(diagonal().values[0].real) / length)
+        found = collared(problem, tiling, SETTINGS, run.tol)
+        if len(found.blocks) > count:
+            return found
+        length *= MARCH.sooner
+    return tiling
 
 
 def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:

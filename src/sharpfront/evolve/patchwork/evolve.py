@@ -16,7 +16,7 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
-from sharpfront.evolve.patchwork.begin import begun_on_patches
+from sharpfront.evolve.patchwork.begin import begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.jumping import JumpingValues
@@ -60,6 +60,14 @@ class _Course:
     watched: FloatArray
     tiling: Tiling
     jumping: JumpingValues
+
+    @property
+    def settles(self) -> bool:
+        """Whether layers grow along sides from a start, or later at once."""
+        system, start = self.system, self.agenda.stops.tolist()
+        first = system.problem.time
+        assert first is not None
+        return max(system.orders) < 2 and any(system.jumps(t, self.tol) for t in (first[0], *start))
 
     def run(self, share: float) -> PatchRun:
         """Return a run that is stricter than a share of the tolerance."""
@@ -105,6 +113,8 @@ def evolve_patches(
         tiling = replace(tiling, marked=jumping.places)
         own = _lines(problem), jumping.away(_watched(problem)), tiling, jumping
         course = _Course(system, tol, kernels, agenda, *own)
+        if course.settles:
+            course = replace(course, tiling=with_strips(course.run(1.0)))
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         first = resumed_on_patches(course.run(1.0), resume) if resume else _begun(course, 1.0, 1)
         best = strict_enough(

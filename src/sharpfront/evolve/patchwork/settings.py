@@ -54,6 +54,7 @@ class MarchSettings:
     # first one leaves out is the same however long it is.
     missed: float = 0.2
     settles: float = 1e-3
+    sooner: float = 0.25  # moments for which strips are tried, each this share of the one before
     unsettled: float = 0.3  # no more than this may be left out in one of these steps
     change: float = 0.1  # a first step changes the solution by about this share of itself
     # Data are missed at a place, not just unresolved, if they differ there by so many times what
