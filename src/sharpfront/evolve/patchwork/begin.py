@@ -114,17 +114,26 @@ def first_length(run: PatchRun, state: PatchRunState) -> float:
 
 
 def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
-    """Return a run that takes short equal steps first if it misses conditions that hold now.
+    """Return a run that is to be settled first if it misses values that hold now."""
+    small = MARCH.missed * run.tol * float(state.unit.min())
+    if can_settle(run) and run.system.jumps(state.t, small):
+        return to_settle(run, state)
+    return state
+
+
+def can_settle(run: PatchRun) -> bool:
+    """Tell whether what a start misses fades: not in waves."""
+    return max(run.system.orders) < 2
+
+
+def to_settle(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a run that takes short equal steps first, on patches for layers along walls.
 
     A layer grows from there like the root of time, and what a first step leaves out in it is the
     same however short the step is. But it is damped by those after it, if unknowns are not waves.
     """
-    span = run.span[1] - run.span[0]
-    small = MARCH.missed * run.tol * float(state.unit.min())
-    if max(run.system.orders) > 1 or not run.system.jumps(state.t, small):
-        return state
     count = math.ceil(math.log(MARCH.during * run.tol) / math.log(damped()))
-    dt = min(state.dt, MARCH.settles * span / count)
+    dt = min(state.dt, MARCH.settles * (run.span[1] - run.span[0]) / count)
     state = replace(
         state, before=None, tried=None, drift=None, dt=dt, settling=count, missed=state.t
     )

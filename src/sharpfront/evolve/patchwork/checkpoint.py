@@ -7,21 +7,21 @@ what Newton's method leaves from one that was not interrupted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
-from sharpfront.bases.patchwork import restore_patchwork
-from sharpfront.errors import ProblemError
+from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
-from sharpfront.geometry import Box
 from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
@@ -58,15 +58,12 @@ def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(run.system.problem, saved)
     assert saved is not None
-    if not isinstance(run.system.problem.domain, Box):
-        # Patches that a boundary cuts know the domain, which is not saved with them.
-        raise ProblemError("On patches resume= is known on boxes; solve this one from its start.")
-    state = _unpacked(saved["on patches"])
+    state = _unpacked(saved["on patches"], run.meshing.tiling)
     return unpacked_way(solution, run.span[1], state, kept_steps(solution))
 
 
-def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
-    before, basis = words["before"], restore_patchwork(words["patches"])
+def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:
+    before, basis = words["before"], _in_domain(restore_patchwork(words["patches"]), tiling)
     return PatchRunState(
         float(words["t"]),
         tuple(map(Cell, basis.patches)),
@@ -82,6 +79,13 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
         missed=next(map(float, words.get("missed", ())), None),
         shared=basis.shared,
     )
+
+
+def _in_domain(basis: PatchworkBasis, tiling: Tiling) -> PatchworkBasis:
+    """Return patches that know the domain whose boundary may cut them: that is not saved."""
+    regions = {b.chart: b.region for b in tiling.blocks if b.region is not None}
+    patches = tuple(replace(p, region=regions.get(p.chart)) for p in basis.patches)
+    return PatchworkBasis(patches, shared=basis.shared)
 
 
 def kept_steps(solution: Solution) -> list[KeptStep]:

@@ -64,10 +64,12 @@ class _Course:
     @property
     def settles(self) -> bool:
         """Whether layers grow along sides from a start, or later at once."""
-        system, start = self.system, self.agenda.stops.tolist()
-        first = system.problem.time
-        assert first is not None
-        return max(system.orders) < 2 and any(system.jumps(t, self.tol) for t in (first[0], *start))
+        system, span = self.system, self.system.problem.time
+        assert span is not None
+        moments = (span[0], *self.agenda.stops.tolist())
+        return max(system.orders) < 2 and (
+            any(system.jumps(t, self.tol) for t in moments) or system.misses_slopes(self.tol)
+        )
 
     def run(self, share: float) -> PatchRun:
         """Return a run that is stricter than a share of the tolerance."""

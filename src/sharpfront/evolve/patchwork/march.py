@@ -24,7 +24,7 @@ from sharpfront.bases.radau import (
 )
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.patchwork.begin import first_length, settling
+from sharpfront.evolve.patchwork.begin import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
@@ -63,7 +63,7 @@ class _Tried(NamedTuple):
 
 def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
     """Take one step: shorter ones and other patches are tried until one may stand."""
-    iterations, meshes = 0, 0
+    iterations, meshes, refused = 0, 0, np.inf
     while True:
         dt = run.agenda.fitted(state.t, state.dt, run.span[1])
         if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
@@ -78,7 +78,8 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             continue
         tried = _tried(run, state, step, levels, factors)
         if tried.late > 1.0:
-            state = replace(state, dt=dt * min(tried.factor, 0.8))
+            state = _shorter(run, replace(state, dt=dt), tried, refused)
+            refused = tried.late
             continue
         cells = _finer(run, tried)
         if cells is not None:
@@ -92,6 +93,17 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         if weak is not None:
             return _taken(run, tried, weak, iterations)
         state = replace(state, dt=MARCH.cut * dt)
+
+
+def _shorter(run: PatchRun, state: PatchRunState, tried: _Tried, refused: float) -> PatchRunState:
+    """Return a run that tries a shorter step than one that may not stand.
+
+    Where a start leaves as much in a shorter step as in the one that was refused before, no step is
+    short enough: it misses slopes on sides, or the equation there, and has to settle.
+    """
+    if state.before is None and tried.late > MARCH.alike * refused and can_settle(run):
+        return to_settle(run, replace(state, dt=first_length(run, state)))
+    return replace(state, dt=state.dt * min(tried.factor, 0.8))
 
 
 def _seeing(run: PatchRun, state: PatchRunState, dt: float) -> PatchRunState:

@@ -98,7 +98,10 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
     unit = MARCH.space * held * run.tol * state.unit
-    wanted = Foreseen(basis, frame, state.t, state.values / unit[:, None], dt, field)
+    # Rates in a layer that grows like the root of time hold for a share of its age.
+    grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
+    ahead = 0.0 if grows else dt
+    wanted = Foreseen(basis, frame, state.t, state.values / unit[:, None], ahead, field)
     late = frame is not None or run.meshing.misses(state.cells, wanted.later)
     # What these patches hold is no narrower than they are.
     middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
