@@ -43,13 +43,13 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
     shared = run.jumping.functions
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
-    values = _held(run, basis)
+    values = _held_on(run, basis)
     weak = WeakerPatches.of(basis, values[0])
     state = PatchRunState(
         run.span[0],
         tuple(cells),
         values,
-        WeakerState(weak, _held(run, weak.basis)),
+        WeakerState(weak, _held_on(run, weak.basis)),
         span,
         scale,
         unit,
@@ -65,7 +65,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
 
 
-def _held(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
+def _held_on(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
     """Return the weights of the initial state and its rates on patches, (2, K, n)."""
     held = taken_to(basis.patches, lambda x: run.jumping.initial(x).reshape(-1, len(x)))
     own = held.reshape(2, len(run.system.unknowns), -1)
@@ -152,7 +152,7 @@ def with_strips(run: PatchRun) -> Tiling:
     tiling, count = run.meshing.tiling, len(run.meshing.tiling.blocks)
     patches = tuple(c.patch for c in run.meshing.first())
     basis = PatchworkBasis(patches, shared=run.jumping.functions)
-    values = _held(run, basis)
+    values = _held_on(run, basis)
     levels = np.stack([*values, np.zeros_like(values[0])])
     tangents = Tangents(run.system, About(basis, levels, run.span[0]))
     length = run.span[1] - run.span[0]

@@ -39,7 +39,7 @@ from sharpfront.trust.cover import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.
-SPREAD = 4096
+EVENLY = 4096
 # Functions along an axis that resolved patches keep.
 KEPT_FUNCTIONS = 6
 _OF_THE_WEAKER_RUN = (
@@ -113,16 +113,19 @@ def evolve_patches(
         assert tiling is not None
         jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
         tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), jumping.away(_watched(problem)), tiling, jumping
+        own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
         course = _Course(system, tol, kernels, agenda, *own)
         if course.settles:
             course = replace(course, tiling=with_strips(course.run(1.0)))
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         first = resumed_on_patches(course.run(1.0), resume) if resume else _begun(course, 1.0, 1)
         best = strict_enough(
-            first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
+            first,
+            partial(_begun, course),
+            lambda way: _marched_there(course, way, on_step),
+            tol,
         )
-        return _solution(problem, course, best)
+        return _solution_on_patches(problem, course, best)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
@@ -136,10 +139,10 @@ def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
     return out[0], out[1]
 
 
-def _watched(problem: Problem) -> FloatArray:
+def _looked_at_points(problem: Problem) -> FloatArray:
     """Return points at which states and data are looked at: spread, and where formulas tell."""
     told = crossings(problem)
-    return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
+    return np.concatenate([problem.domain.sample(EVENLY), told[problem.domain.contains(told)]])
 
 
 def _begun(course: _Course, share: float, number: int) -> Way:
@@ -154,31 +157,31 @@ def _begun(course: _Course, share: float, number: int) -> Way:
     return Way(None, None, notes=notes, share=share, number=number)
 
 
-def _marched(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+def _marched_there(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
     assert course.system.problem.time is not None
     start = course.system.problem.time[0]
     return marched(
         course,
         way,
-        _further(course, way),
+        _patch_steps(course, way),
         on_step,
         lambda way: way.kept[-1][0] if way.kept else start,
         (np.linalg.LinAlgError, EquationError),
     )
 
 
-def _further(course: _Course, way: Way) -> Iterator[Way]:
+def _patch_steps(course: _Course, way: Way) -> Iterator[Way]:
     """Yield what there is after each step."""
     course.jumping.require_held()
     began, run = clock.perf_counter(), course.run(way.share)
     for taken in steps_on_patches(run, way.pair or begun_on_patches(run)):
-        way = _with_step(course, way, taken, clock.perf_counter() - began)
+        way = _with_patch_step(course, way, taken, clock.perf_counter() - began)
         yield way
         began = clock.perf_counter()
 
 
-def _with_step(course: _Course, way: Way, taken: PatchStep, seconds: float) -> Way:
+def _with_patch_step(course: _Course, way: Way, taken: PatchStep, seconds: float) -> Way:
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
     record = TimeStep(
@@ -200,7 +203,7 @@ def _with_step(course: _Course, way: Way, taken: PatchStep, seconds: float) -> W
     )
 
 
-def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
+def _solution_on_patches(problem: Problem, course: _Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
     assert problem.time is not None
     found = joined_steps(problem.time[0], problem.unknowns, way.kept or (_standstill(course),))

@@ -45,12 +45,12 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
             run.strict.factors = run.weaker.factors = None
             state = replace(state, before=None, tried=None, carried=False, drift=None)
             state = settling(run, replace(state, dt=min(state.dt, first_length(run, state))))
-        taken = _step(run, state)
+        taken = _patch_step(run, state)
         state = taken.after
         yield taken
 
 
-class _Tried(NamedTuple):
+class _TriedPatches(NamedTuple):
     """A step that was solved, and what is left of it."""
 
     step: StageStart
@@ -61,7 +61,7 @@ class _Tried(NamedTuple):
     between: float  # what its polynomials in time leave out, in units of max(1, max|u|)
 
 
-def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
+def _patch_step(run: PatchRun, state: PatchRunState) -> PatchStep:
     """Take one step: shorter ones and other patches are tried until one may stand."""
     iterations, meshes, refused = 0, 0, np.inf
     while True:
@@ -76,9 +76,9 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             # With patches that stay Newton's method may do better.
             state = replace(state, dt=MARCH.cut * dt, drift=None)
             continue
-        tried = _tried(run, state, step, levels, factors)
+        tried = _with_what_is_left(run, state, step, levels, factors)
         if tried.late > 1.0:
-            state = _shorter(run, replace(state, dt=dt), tried, refused)
+            state = _shorter_step(run, replace(state, dt=dt), tried, refused)
             refused = tried.late
             continue
         cells = _finer(run, tried)
@@ -91,11 +91,13 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         weak, count = state.weak.followed(run.weaker, step, tried.values)
         iterations += count
         if weak is not None:
-            return _taken(run, tried, weak, iterations)
+            return _stands(run, tried, weak, iterations)
         state = replace(state, dt=MARCH.cut * dt)
 
 
-def _shorter(run: PatchRun, state: PatchRunState, tried: _Tried, refused: float) -> PatchRunState:
+def _shorter_step(
+    run: PatchRun, state: PatchRunState, tried: _TriedPatches, refused: float
+) -> PatchRunState:
     """Return a run that tries a shorter step than one that may not stand.
 
     Where a start leaves as much in a shorter step as in the one that was refused before, no step is
@@ -122,13 +124,13 @@ def _where(points: FloatArray, _: float) -> FloatArray:
     return points
 
 
-def _tried(
+def _with_what_is_left(
     run: PatchRun,
     state: PatchRunState,
     step: StageStart,
     levels: FloatArray,
     factors: PatchFactors,
-) -> _Tried:
+) -> _TriedPatches:
     """Return a step with what it leaves in time."""
     values = np.concatenate([state.values[:1], levels])
     values[0] = _consistent(run.system, values)
@@ -150,10 +152,10 @@ def _tried(
         factor = min(factor, 0.5) if late > 1.0 else factor
     end = replace(state, scale=scale, unit=unit)
     between = _left_in_time(state, seen / scale[:, None])
-    return _Tried(step, values, end, late, factor, between)
+    return _TriedPatches(step, values, end, late, factor, between)
 
 
-def _finer(run: PatchRun, tried: _Tried) -> list[Cell] | None:
+def _finer(run: PatchRun, tried: _TriedPatches) -> list[Cell] | None:
     """Return patches that hold a step, None if those that it was taken on do."""
     tails = run.meshing.tails(tried.end.cells, _blocks(run, tried.end, tried.values))
     if not np.any(tails.tail > MARCH.again):
@@ -162,7 +164,7 @@ def _finer(run: PatchRun, tried: _Tried) -> list[Cell] | None:
     return cells if changed else None
 
 
-def _taken(run: PatchRun, tried: _Tried, weak: WeakerState, iterations: int) -> PatchStep:
+def _stands(run: PatchRun, tried: _TriedPatches, weak: WeakerState, iterations: int) -> PatchStep:
     """Return a step that stands, and the run after it on the patches of the next one."""
     step, values, state = tried.step, tried.values, tried.end
     start = np.stack([values[0], state.values[1]])
@@ -180,14 +182,14 @@ def _taken(run: PatchRun, tried: _Tried, weak: WeakerState, iterations: int) -> 
         settling=max(state.settling - 1, 0),
         weak=weak,
     )
-    error = tried.between + _apart(run, tried, weak)
+    error = tried.between + _off_at_ends(run, tried, weak)
     if not after.settling:
         # Rates in a layer that is not settled tell nothing of what follows.
         after = tended_patches(run, after, step.frame)
     return PatchStep(step.t, stop, step.basis, values, after, iterations, error, step.frame)
 
 
-def _apart(run: PatchRun, tried: _Tried, weak: WeakerState) -> float:
+def _off_at_ends(run: PatchRun, tried: _TriedPatches, weak: WeakerState) -> float:
     """Return the largest difference of both runs at the ends of a step, in units of the scale."""
     state, inner = tried.end, run.discrete(tried.step.basis, tried.step.frame).inner
     off = [state.weak.off(tried.values[0]), weak.off(tried.values[-1])]

@@ -24,11 +24,11 @@ from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.problem.initial import time_order, velocity_name
 
-Orders = tuple[int, int]
+InSpace = tuple[int, int]
 # The highest derivative by time.
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
-ON_PART = 256
+ON_EDGE = 256
 # How far from the boundary slopes of a start are taken, of the domain.
 CLOSE = 1e-6
 
@@ -93,7 +93,7 @@ class PlaneSystem:
         )
         return self.is_linear and free
 
-    def derivatives(self, residuals: Sequence[Operator]) -> list[Orders]:
+    def derivatives(self, residuals: Sequence[Operator]) -> list[InSpace]:
         """Return all derivatives in space of residuals, that of none among them."""
         found = {(0, 0)}
         for r in residuals:
@@ -163,7 +163,7 @@ class PlaneSystem:
         """Return by how much the initial state misses each condition on unknowns alone."""
         out = []
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
-            edge = self.problem.domain.boundary(condition.part, ON_PART)
+            edge = self.problem.domain.boundary(condition.part, ON_EDGE)
             start = dict(zip(self.unknowns, self.initial(edge.points)[0], strict=True))
             known = partial(_of_unknown, start)
             for residual in own:
@@ -183,7 +183,7 @@ class PlaneSystem:
         assert span is not None
         extent = float(np.ptp(domain.bounds, axis=0).max())
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
-            edge = domain.boundary(condition.part, ON_PART)
+            edge = domain.boundary(condition.part, ON_EDGE)
             known, count = self._beside(edge, CLOSE * extent), len(edge.points)
             for residual in own:
                 if {sum(d.orders) for d in residual.derivatives} not in ({1}, {0, 1}):

@@ -18,7 +18,7 @@ from sharpfront.rows.norm import roughness
 from sharpfront.trust.free_corners import free_corners, words
 
 # The highest derivatives in space.
-MOST_ORDERS = 4
+MOST_IN_SPACE = 4
 # Products take a start that misses its conditions by so many tolerances.
 MISSED = 10.0
 # Points at which the sign of second derivatives is looked at.
@@ -82,10 +82,10 @@ def plane_system(problem: Problem) -> PlaneSystem:
     stated = [*system.equations, *(r for own in system.conditions for r in own)]
     for residual in stated:
         for leaf in residual.derivatives:
-            if sum(leaf.orders[:2]) > MOST_ORDERS:
+            if sum(leaf.orders[:2]) > MOST_IN_SPACE:
                 raise ProblemError(
                     f"The {residual.what} has a derivative of orders {leaf.orders}; known are up "
-                    f"to {MOST_ORDERS} in space."
+                    f"to {MOST_IN_SPACE} in space."
                 )
             if leaf.orders[2] and residual.what != "equation":
                 raise ProblemError(f"The {residual.what} may hold no time derivative.")
