@@ -352,3 +352,20 @@ def test_an_even_solution_has_an_estimate_of_its_own():
     solution = evolve_patches(problem, 1e-3)
     assert solution.converged
     assert largest(solution, exact, (0.2, 0.5)) < solution.error_estimate
+
+
+def test_an_unknown_without_a_rate_begins_with_what_the_stages_tell():
+    def exact(x, y, t):
+        return np.exp(-2 * t) * np.cos(x) * np.cos(y)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, p, x, y, t: (u.dt - sf.laplacian(u), p - 2 * u - 3),
+        boundary=lambda u, p, x, y, t: u - exact(x, y, t),
+        initial={"u": lambda x, y: exact(x, y, 0.0)},
+        time=(0, 0.2),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    error = largest(solution.p, lambda x, y, t: 3 + 2 * exact(x, y, t), (0.05, 0.2))
+    assert error < solution.error_estimate
