@@ -8,15 +8,35 @@ from functools import cache
 
 import numpy as np
 
+import sharpfront as sf
 from sharpfront.catalog import TimeErrors, named
 from sharpfront.evolve.plane import evolve_plane
+
+
+class Heat:
+    """Heat in a box, of which the parameter is how fast it fades."""
+
+    @staticmethod
+    def problem(rate):
+        return sf.Problem(
+            sf.Box((0, 1), (0, 1)),
+            lambda u, x, y, t: u.dt - rate * sf.laplacian(u),
+            boundary=lambda u, x, y, t: u - Heat.exact(rate)(x, y, t),
+            initial=lambda x, y: Heat.exact(rate)(x, y, 0.0),
+            time=(0, 0.05),
+        )
+
+    @staticmethod
+    def exact(rate):
+        return lambda x, y, t: np.exp(-5 * rate * t) * np.sin(2 * x + y)
+
 
 # Entry, parameter, tolerance, and bounds: relative L2 over space-time, largest error, kernels.
 CASES = {
     "turning-pulse": (named("turning-pulse"), 0.05, 1e-3, 1e-3, 1e-3, 900),
     "growing-circle": (named("growing-circle"), 0.2, 1e-2, 3e-3, 1e-2, 450),
     "oblique-shock": (named("oblique-shock"), 2e-2, 1e-3, 3e-4, 1e-3, 300),
-    "petal-heat": (named("petal-heat"), 4.0, 1e-6, 1e-7, 1e-6, 200),
+    "heat": (Heat, 0.2, 1e-6, 1e-7, 1e-6, 300),
 }
 # Where a part of the catalogue's time shows as much.
 ENDS = {"turning-pulse": 0.1}

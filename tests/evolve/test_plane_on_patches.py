@@ -9,15 +9,22 @@ import pytest
 from scipy.special import j0, j1, jn_zeros
 
 import sharpfront as sf
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import interpolation
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
+from sharpfront.evolve.patchwork import evolve_patches
 from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing
+from sharpfront.evolve.patchwork.foresight import at_rest
 from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.tending import carried_over
+from sharpfront.evolve.patchwork.weaker import WeakerPatches
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
+from sharpfront.maps import AxisMap
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -267,6 +274,13 @@ def _carried_pulse(end):
     )
 
 
+def _seen(step, t):
+    """The first unknown at a moment of a step."""
+    shares = interpolation(np.array([(t - step.start) / (step.stop - step.start)]))[0]
+    weights = np.tensordot(shares, step.values, axes=1)
+    return step.basis.sums(weights, at_rest(step.frame, POINTS, t))[0]
+
+
 def test_patches_go_along_with_a_pulse():
     tol = 1e-3
     run = _run(_carried_pulse(1.0), tol, 8)
@@ -278,7 +292,7 @@ def test_patches_go_along_with_a_pulse():
         np.testing.assert_allclose(step.drift.velocity(POINTS)[:, 0].mean(), 2.0, rtol=0.02)
         middle = 0.5 * (step.start + step.stop)
         for t in (middle, step.stop):
-            np.testing.assert_allclose(step.seen(POINTS, t)[0], _travelling(X, Y, t), atol=tol)
+            np.testing.assert_allclose(_seen(step, t), _travelling(X, Y, t), atol=tol)
 
 
 def test_what_patches_carried_along_is_saved_and_differentiated(tmp_path):
@@ -306,3 +320,52 @@ def test_patches_stay_where_nothing_is_carried():
         time=(0, 0.1),
     )
     assert begun_on_patches(_run(problem, 1e-3, 8)).drift is None
+
+
+def test_the_weaker_run_has_what_tells_it_apart():
+    """Of an even state the last function is nothing: two are left out then."""
+    patch = Patch((AxisMap(-1, 1), AxisMap(-1, 1)), (7, 8))
+    basis = PatchworkBasis((patch,))
+    weights = np.ones((1, 56))
+    assert WeakerPatches.of(basis, weights).less.tolist() == [[1, 1]]
+    even = weights.reshape(7, 8).copy()
+    even[:, 1::2] = 0.0
+    weak = WeakerPatches.of(basis, even.reshape(1, -1))
+    assert weak.less.tolist() == [[1, 2]]
+    assert weak.basis.patches[0].functions == (6, 6)
+    kept = weak.without_last(even.reshape(1, -1))
+    np.testing.assert_array_equal(weak.with_last(kept).reshape(7, 8)[:6, :6], even[:6, :6])
+    assert not weak.with_last(kept).reshape(7, 8)[6:].any()
+
+
+def test_an_even_solution_has_an_estimate_of_its_own():
+    def exact(x, y, t):
+        return np.exp(-0.2 * np.pi**2 * t) * np.cos(np.pi * x) * np.cos(np.pi * y)
+
+    problem = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)),
+        lambda u, x, y, t: u.dt - 0.1 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=lambda x, y: exact(x, y, 0.0),
+        time=(0, 0.5),
+    )
+    solution = evolve_patches(problem, 1e-3)
+    assert solution.converged
+    assert largest(solution, exact, (0.2, 0.5)) < solution.error_estimate
+
+
+def test_an_unknown_without_a_rate_begins_with_what_the_stages_tell():
+    def exact(x, y, t):
+        return np.exp(-2 * t) * np.cos(x) * np.cos(y)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, p, x, y, t: (u.dt - sf.laplacian(u), p - 2 * u - 3),
+        boundary=lambda u, p, x, y, t: u - exact(x, y, t),
+        initial={"u": lambda x, y: exact(x, y, 0.0)},
+        time=(0, 0.2),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    error = largest(solution.p, lambda x, y, t: 3 + 2 * exact(x, y, t), (0.05, 0.2))
+    assert error < solution.error_estimate

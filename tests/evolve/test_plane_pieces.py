@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.evolve.plane_runs import solved
 
-import sharpfront as sf
 from sharpfront.bases.in_time import restore_in_time
 from sharpfront.bases.product import Product
 from sharpfront.errors import BasisError
@@ -15,8 +14,6 @@ from sharpfront.evolve.plane.grow import too_large
 from sharpfront.evolve.plane.look import even_layout, leaving, look
 from sharpfront.evolve.plane.march import Aim, SlabError
 from sharpfront.evolve.plane.place import fitted, lengthened, place
-from sharpfront.evolve.plane.space import Frame
-from sharpfront.evolve.plane.square import Square
 from sharpfront.maps import MovingAxis, MovingSquare, restored_square
 from sharpfront.maps.moving_axis import components
 
@@ -109,20 +106,6 @@ def test_richer_products_hold_a_smooth_function():
     )
 
 
-def test_a_frame_fits_a_function_on_a_shape():
-    disk = sf.Disk((0.2, 0.1), 0.5)
-    layout = even_layout(disk.bounds)
-    frame = Frame(Square(disk, layout, Product((26, 26))))
-    weights = frame.fitted(lambda p: np.exp(p[:, 0]) * np.cos(4 * p[:, 1]))
-    grid = frame.square.grid(0.0)
-    inside = grid.points[grid.inside]
-    found = frame.square.product.on_grid(weights).ravel()[grid.inside]
-    np.testing.assert_allclose(found, np.exp(inside[:, 0]) * np.cos(4 * inside[:, 1]), atol=1e-8)
-    combined = frame.reduced(weights)
-    np.testing.assert_allclose(frame.reduced(frame.extended(combined)), combined, atol=1e-8)
-    assert len(combined) < frame.square.product.size
-
-
 def _front(slope, width):
     return lambda p: np.tanh((p[:, 0] - 0.4 - slope * (p[:, 1] - 0.5)) / width)
 
@@ -210,9 +193,7 @@ def test_kernels_are_added_for_what_kernels_miss_only(own, more):
     assert too_large(march, 0.0, slab, aim) is more
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("oblique-shock", marks=pytest.mark.slow), "petal-heat"]
-)
+@pytest.mark.parametrize("name", [pytest.param("oblique-shock", marks=pytest.mark.slow), "heat"])
 def test_derivatives_of_a_solution_are_derivatives(name):
     solution = solved(name)
     rng = np.random.default_rng(5)
@@ -256,13 +237,13 @@ def test_a_basis_comes_back_from_its_state():
 
 
 def test_a_solution_leaves_little_of_the_equation():
-    solution = solved("petal-heat")
+    solution = solved("heat")
     x, y = np.random.default_rng(4).uniform(0.4, 0.6, (2, 50))
     assert np.max(np.abs(solution.residual(x, y, np.full(50, 0.02)))) < 1e-3
 
 
 def test_functions_that_stay_have_rates_of_slopes():
-    solution, h = solved("petal-heat"), 1e-5
+    solution, h = solved("heat"), 1e-5
     x, y, t = 0.45, 0.55, np.array([0.013, 0.031])
     assert not any(frame.moves for frame in solution.approximation.bases["u"].frames)
     for field, rate in [(("x",), ("x", "t")), (("t",), ("t", "t"))]:

@@ -63,6 +63,23 @@ def on_patches(end=0.3):
     )
 
 
+def test_runs_on_patches_that_a_boundary_cuts_are_resumed_from_a_file(tmp_path):
+    problem = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dt - 0.1 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=lambda x, y: np.exp(-12 * ((x - 0.1) ** 2 + y**2)),
+        time=(0, 0.1),
+    )
+    cut = sf.solve(problem, tol=1e-2, on_step=stopping(1))
+    assert len(cut.history) == 2
+    again = sf.solve(problem, tol=1e-2, resume=sf.load(cut.save(tmp_path / "cut")))
+    whole = sf.solve(problem, tol=1e-2)
+    x, y = np.random.default_rng(0).uniform(-0.7, 0.7, (2, 50))
+    assert again.converged and again.history[-1].time == 0.1
+    np.testing.assert_allclose(again(x, y, 0.1), whole(x, y, 0.1), atol=1e-5)
+
+
 def test_runs_on_patches_are_resumed_from_a_file(tmp_path):
     problem = on_patches()
     once = sf.solve(problem, tol=1e-3)

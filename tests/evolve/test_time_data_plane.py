@@ -91,3 +91,28 @@ def test_a_start_that_no_function_sees_is_not_called_solved(a, b, width, unknown
     solution = sf.solve(problem, tol=1e-3)
     assert not solution.converged
     assert solution.error_estimate >= 1 or solution.outcome.kind != "unresolved"
+
+
+def test_waves_that_pass_the_places_of_a_look_do_not_hold_steps_short():
+    """Their largest value at some places goes up and down by a hundredth."""
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: u.dt - sf.laplacian(u) - np.cos(6 * x + 3 * y - 4 * t),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=0.0,
+        time=(0, 1),
+    )
+    assert agenda_of(plane_formulas(problem), problem.time).longest(0.0) == 1.0
+
+
+def test_what_stands_out_stands_in_the_domain():
+    problem = sf.Problem(
+        sf.Disk((0, 0), 1),
+        lambda u, x, y, t: u.dt - sf.laplacian(u) - 1e-9 * np.exp(9 * (x + y - t)),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=0.0,
+        time=(0, 1),
+    )
+    found = agenda_of(plane_formulas(problem), problem.time).events
+    assert found
+    assert all(np.hypot(*event.place) <= 1 for event in found)

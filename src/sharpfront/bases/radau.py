@@ -193,8 +193,8 @@ def damped() -> float:
 
 
 def stage_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
-    """Return the rates at the stages (STAGES, ...) of a step from its beginning and stages."""
-    return np.asarray(np.tensordot(diagonal().inverse / dt, levels - start, axes=1))
+    """Return the rates at the stages (stages, ...) of a step from its beginning and stages."""
+    return np.asarray(np.tensordot(diagonal(len(levels)).inverse / dt, levels - start, axes=1))
 
 
 @cache
@@ -204,19 +204,20 @@ def stage_weights() -> FloatArray:
 
 
 def through_modes(data: FloatArray, solve: Callable[[int, Any], Any]) -> FloatArray:
-    """Return what the stages of a step are, (STAGES, ...), mode by mode.
+    """Return what the stages of a step are, (stages, ...), mode by mode.
 
     Parameters
     ----------
     data
-        Right-hand sides of all stages, (STAGES, m).
+        Right-hand sides of all stages, (stages, m).
     solve
         Returns what the system of a mode, by its number in `Diagonal.values`, makes of a row of
-        data, (1, m), real for the first and complex for the others.
+        data, (1, m), real for a real eigenvalue, which comes first, and complex for the others.
     """
-    radau = diagonal()
-    mixed, pairs = radau.into @ data, len(radau.values) - radau.reals
-    rows = [mixed[:1], *(mixed[1 : 1 + pairs, None] + 1j * mixed[1 + pairs :, None])]
+    radau = diagonal(len(data))
+    real, pairs = radau.reals, len(radau.values) - radau.reals
+    mixed = (radau.into @ data)[:, None]
+    rows = [*mixed[:real], *(mixed[real : real + pairs] + 1j * mixed[real + pairs :])]
     found = [solve(k, row) for k, row in enumerate(rows)]
-    modes = [*(f.real for f in found), *(f.imag for f in found[1:])]
+    modes = [*(f.real for f in found), *(f.imag for f in found[real:])]
     return np.asarray(-np.tensordot(radau.back, np.concatenate(modes), axes=1))

@@ -46,7 +46,7 @@ def _in_the_plane(
     from sharpfront.trust.start import with_start_seen
 
     patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
-    begun_there = resume is not None and "fine" in (resume.checkpoint or ())
+    begun_there = resume is not None and "on patches" in (resume.checkpoint or ())
     if begun_there or needs_patches(problem) or settles(problem, tol):
         return with_start_seen(problem, patches())
 

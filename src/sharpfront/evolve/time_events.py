@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.equation.edges import Switch, edges_along, switches
 from sharpfront.equation.expression import (
     TIME,
@@ -204,24 +204,33 @@ def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
     watched = [w for w in watched if w.formula.parts]
 
     def every(t: FloatArray) -> FloatArray:
-        return np.concatenate([w.rows(t) for w in watched])
+        return np.concatenate([own for w in watched for own in w.rows(t)])
 
     # What a choice leaves out may be anything.
-    usable = np.isfinite(every(np.union1d(np.linspace(*span, 257), inside))).all(axis=1)
+    looks = np.union1d(np.linspace(*span, 257), inside)
+    usable = np.isfinite(every(looks)).all(axis=1)
+    counts = [len(own) for w in watched for own in w.rows(looks[:1])]
+    parts = np.repeat(np.arange(len(counts)), counts)[usable]
 
     def rows(t: FloatArray) -> FloatArray:
         return np.nan_to_num(every(t)[usable], posinf=0.0, neginf=0.0)
 
     moments, values = sampled(rows, *span, hints=inside, bends=BENDS)
-    return Agenda(moments, _passed(moments, values, stops), stops, found)
+    return Agenda(moments, _passed(moments, values, parts, stops), stops, found)
 
 
-def _passed(moments: FloatArray, values: FloatArray, stops: FloatArray) -> FloatArray:
-    """Return how much the rows have varied up to each moment, in units of their ranges.
+def _passed(moments: FloatArray, values: FloatArray, parts: Ints, stops: FloatArray) -> FloatArray:
+    """Return how much the rows have varied up to each moment, in units of the ranges of parts.
 
-    What jumps at a stop is not counted: a step ends there. Nor is what jumps at the start.
+    The largest value at some places of what travels goes up and down by a little as it passes
+    them, which is all that this row does. What jumps at a stop is not counted: a step ends there.
+    Nor is what jumps at the start.
     """
-    spread = np.ptp(values, axis=1)
+    count = int(parts.max(initial=-1)) + 1
+    high, low = np.full(count, -np.inf), np.full(count, np.inf)
+    np.maximum.at(high, parts, values.max(axis=1, initial=-np.inf))
+    np.minimum.at(low, parts, values.min(axis=1, initial=np.inf))
+    spread = (high - low)[parts]
     varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1, initial=0.0), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
@@ -246,8 +255,8 @@ class _Watched:
     found: list[Event]
     tops: int
 
-    def rows(self, t: FloatArray) -> FloatArray:
-        """Return every part over time, (m, n).
+    def rows(self, t: FloatArray) -> list[FloatArray]:
+        """Return every part over time, (m, n) each.
 
         Of one that depends on the place, its largest and its smallest value, which stay what they
         are while it travels, and what it is at the tops of events.
@@ -263,7 +272,12 @@ class _Watched:
             for p, v in zip(formula.parts, values, strict=True)
         ]
         wide = [np.broadcast_to(v, (v.shape[0] if v.ndim == 2 else 1, len(t))) for v in each]
-        return np.concatenate(wide)
+        # What is added to what inside a function that can only be sampled is not known.
+        return [
+            own
+            for p, v in zip(formula.parts, wide, strict=True)
+            for own in (v[:, None] if is_opaque(p) else [v])
+        ]
 
     def _summed(self, values: FloatArray) -> FloatArray:
         tops = values[len(values) - self.tops :]

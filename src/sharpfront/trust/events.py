@@ -88,7 +88,7 @@ def events(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -
 def _height(formula: Formula, node: Apply, base: float) -> Height:
     def height(points: FloatArray, t: FloatArray) -> FloatArray:
         found = np.abs(formula.value(node, points, t) - base)
-        return np.where(np.isfinite(found), found, 0.0)
+        return np.where(np.isfinite(found) & formula.holds(points), found, 0.0)
 
     return height
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import Flags, FloatArray
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import (
     TIME,
@@ -27,6 +27,7 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.graph import evaluate, evaluate_nodes, ordered
 from sharpfront.equation.linearise import substitute
+from sharpfront.geometry import Domain
 from sharpfront.problem import Problem
 
 # Unknowns that start from zero are held at this, so that no term drops out.
@@ -46,7 +47,17 @@ class Formula:
     names: tuple[str, ...]  # of the coordinates of space
     points: FloatArray  # spread over where the formula holds, (n, d)
     bounds: FloatArray  # of where it holds, (2, d)
-    on_boundary: bool = False  # whether it holds at the points only
+    domain: Domain | None = None  # inside of which it holds; None where at the points only
+
+    @property
+    def on_boundary(self) -> bool:
+        """Whether it holds at the points only."""
+        return self.domain is None
+
+    def holds(self, points: FloatArray) -> Flags:
+        """Tell at which points (n, d) it may hold."""
+        inside = np.ones(len(points), dtype=bool)
+        return inside if self.domain is None else self.domain.contains(points)
 
     @cached_property
     def _dependence(self) -> dict[int, frozenset[str]]:
@@ -127,7 +138,8 @@ def formula(
     space = problem.coordinates[:-1]
     bounds = [points.min(axis=0), points.max(axis=0)] if on_boundary else [low, high]
     held = _with_numbers(expression, numbers, length)
-    return Formula(expression, held, space, points, np.stack(bounds), on_boundary)
+    domain = None if on_boundary else problem.domain
+    return Formula(expression, held, space, points, np.stack(bounds), domain)
 
 
 def dependence(expression: Expression) -> dict[int, frozenset[str]]:

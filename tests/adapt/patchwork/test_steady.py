@@ -322,9 +322,9 @@ def test_resonances_that_are_odd_about_the_middle_of_equal_patches_are_seen(
 def test_what_tells_a_resonance_takes_no_system_of_its_own(monkeypatch):
     taken, solved = [], Certifier._solved
 
-    def counted(self, patches, heavier):
+    def counted(self, patches, heavier, *rest):
         taken.append((patches[0].functions, heavier))
-        return solved(self, patches, heavier)
+        return solved(self, patches, heavier, *rest)
 
     monkeypatch.setattr(Certifier, "_solved", counted)
     problem = sf.Problem(

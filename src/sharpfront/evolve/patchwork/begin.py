@@ -9,12 +9,18 @@ from functools import partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import damped
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.radau import damped, diagonal
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.foresight import on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.evolve.patchwork.tending import beside_walls, carried_by, carried_over
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.strips.collars import collared
+from sharpfront.place.tiling.blocks import Tiling
 
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
@@ -35,19 +41,35 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
-    shape = (2, len(system.unknowns), -1)
-    patches = [c.patch for c in cells]
-    held = taken_to(patches, lambda x: run.jumping.initial(x).reshape(-1, len(x))).reshape(shape)
-    values = np.concatenate([held, run.jumping.begun()], axis=2)
     shared = run.jumping.functions
-    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit, shared=shared)
-    # What is left of a start where functions jump is not smooth, and off by more than weights tell.
-    state = replace(state, carried=bool(shared))
+    basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
+    values = _held_on(run, basis)
+    weak = WeakerPatches.of(basis, values[0])
+    state = PatchRunState(
+        run.span[0],
+        tuple(cells),
+        values,
+        WeakerState(weak, _held_on(run, weak.basis)),
+        span,
+        scale,
+        unit,
+        # What is left of a start where functions jump is not smooth, and off by more than weights
+        # tell.
+        carried=bool(shared),
+        shared=shared,
+    )
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
+
+
+def _held_on(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
+    """Return the weights of the initial state and its rates on patches, (2, K, n)."""
+    held = taken_to(basis.patches, lambda x: run.jumping.initial(x).reshape(-1, len(x)))
+    own = held.reshape(2, len(run.system.unknowns), -1)
+    return np.concatenate([own, run.jumping.begun()], axis=2)
 
 
 def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
@@ -92,17 +114,26 @@ def first_length(run: PatchRun, state: PatchRunState) -> float:
 
 
 def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
-    """Return a run that takes short equal steps first if it misses conditions that hold now.
+    """Return a run that is to be settled first if it misses values that hold now."""
+    small = MARCH.missed * run.tol * float(state.unit.min())
+    if can_settle(run) and run.system.jumps(state.t, small):
+        return to_settle(run, state)
+    return state
+
+
+def can_settle(run: PatchRun) -> bool:
+    """Tell whether what a start misses fades: not in waves."""
+    return max(run.system.orders) < 2
+
+
+def to_settle(run: PatchRun, state: PatchRunState) -> PatchRunState:
+    """Return a run that takes short equal steps first, on patches for layers along walls.
 
     A layer grows from there like the root of time, and what a first step leaves out in it is the
     same however short the step is. But it is damped by those after it, if unknowns are not waves.
     """
-    span = run.span[1] - run.span[0]
-    small = MARCH.missed * run.tol * float(state.unit.min())
-    if max(run.system.orders) > 1 or not run.system.jumps(state.t, small):
-        return state
     count = math.ceil(math.log(MARCH.during * run.tol) / math.log(damped()))
-    dt = min(state.dt, MARCH.settles * span / (count * run.stride))
+    dt = min(state.dt, MARCH.settles * (run.span[1] - run.span[0]) / count)
     state = replace(
         state, before=None, tried=None, drift=None, dt=dt, settling=count, missed=state.t
     )
@@ -110,6 +141,29 @@ def settling(run: PatchRun, state: PatchRunState) -> PatchRunState:
     if run.meshing.misses(cells, wanted):
         cells = run.meshing.holding(wanted, cells=cells)
     return replace(carried_over(state, cells), carried=False)
+
+
+def with_strips(run: PatchRun) -> Tiling:
+    """Return a domain with strips along curved sides, for the layers that grow along these.
+
+    They are as deep as they can be: as layers are at the latest moment at which these are thin
+    beside the domain. Before that strips are cut along the side.
+    """
+    tiling, count = run.meshing.tiling, len(run.meshing.tiling.blocks)
+    patches = tuple(c.patch for c in run.meshing.first())
+    basis = PatchworkBasis(patches, shared=run.jumping.functions)
+    values = _held_on(run, basis)
+    levels = np.stack([*values, np.zeros_like(values[0])])
+    tangents = Tangents(run.system, About(basis, levels, run.span[0]))
+    length = run.span[1] - run.span[0]
+    least = MARCH.settles * length
+    while length > least:
+        problem = tangents.problem(float(diagonal().values[0].real) / length)
+        found = collared(problem, tiling, SETTINGS, run.tol)
+        if len(found.blocks) > count:
+            return found
+        length *= MARCH.sooner
+    return tiling
 
 
 def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Two runs on patches between two steps as words and arrays, from which they go on.
+"""A run on patches between two steps as words and arrays, from which it goes on.
 
 Systems of the last step are not kept, nor how patches came about: a run that goes on differs by
 what Newton's method leaves from one that was not interrupted.
@@ -6,34 +6,29 @@ what Newton's method leaves from one that was not interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
-from sharpfront.bases.patchwork import restore_patchwork
-from sharpfront.errors import ProblemError
+from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.marched import Way, packed_way, unpacked_way
-from sharpfront.evolve.pair import Pair
-from sharpfront.evolve.patchwork.places import MovingFrame
-from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
-from sharpfront.geometry import Box
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 
 def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
-    """Return the state of both runs as words and arrays."""
-    steps = [
-        [s.start, s.stop, s.basis.state(), s.values, _packed_drift(s.drift)] for s in way.pair.steps
-    ]
-    both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
-    return packed_way(way, problem, way.pair.fine.t) | both | {"steps": steps}
+    """Return the state of a run as words and arrays."""
+    return packed_way(way, problem, way.pair.t) | {"on patches": _packed(way.pair)}
 
 
 def _packed(state: PatchRunState) -> dict[str, Any]:
@@ -41,6 +36,8 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
         "t": state.t,
         "patches": state.basis.state(),
         "values": state.values,
+        "weak": state.weak.values,
+        "less": state.weak.patches.less,
         "dt": state.dt,
         "scale": state.scale,
         "unit": state.unit,
@@ -61,20 +58,17 @@ def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(run.system.problem, saved)
     assert saved is not None
-    if not isinstance(run.system.problem.domain, Box):
-        # Patches that a boundary cuts know the domain, which is not saved with them.
-        raise ProblemError("On patches resume= is known on boxes; solve this one from its start.")
-    coarse, fine = (_unpacked(saved[name]) for name in ("coarse", "fine"))
-    steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
-    return unpacked_way(solution, run.span[1], Pair(coarse, fine, steps), kept_steps(solution))
+    state = _unpacked(saved["on patches"], run.meshing.tiling)
+    return unpacked_way(solution, run.span[1], state, kept_steps(solution))
 
 
-def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
-    before, basis = words["before"], restore_patchwork(words["patches"])
+def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:
+    before, basis = words["before"], _in_domain(restore_patchwork(words["patches"]), tiling)
     return PatchRunState(
         float(words["t"]),
         tuple(map(Cell, basis.patches)),
         np.asarray(words["values"]),
+        WeakerState(WeakerPatches(basis, np.asarray(words["less"])), np.asarray(words["weak"])),
         float(words["dt"]),
         np.asarray(words["scale"]),
         np.asarray(words["unit"]),
@@ -87,11 +81,11 @@ def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
     )
 
 
-def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
-    start, stop, patches, values, *rest = words
-    basis, drift = restore_patchwork(patches), restored_drift(rest[0] if rest else ())
-    frame = None if drift is None else MovingFrame(drift, float(start))
-    return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0, frame)
+def _in_domain(basis: PatchworkBasis, tiling: Tiling) -> PatchworkBasis:
+    """Return patches that know the domain whose boundary may cut them: that is not saved."""
+    regions = {b.chart: b.region for b in tiling.blocks if b.region is not None}
+    patches = tuple(replace(p, region=regions.get(p.chart)) for p in basis.patches)
+    return PatchworkBasis(patches, shared=basis.shared)
 
 
 def kept_steps(solution: Solution) -> list[KeptStep]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +16,11 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
-from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
-from sharpfront.evolve.patchwork.begin import begun_on_patches
+from sharpfront.evolve.patchwork.begin import begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.jumping import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
-from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
@@ -40,13 +39,12 @@ from sharpfront.trust.cover import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.
-SPREAD = 4096
+EVENLY = 4096
 # Functions along an axis that resolved patches keep.
 KEPT_FUNCTIONS = 6
-_NOT_BEGUN: Pair[PatchStep] = Pair(None, None)
-_OF_TWO_RUNS_ON_PATCHES = (
-    "The largest difference at any moment to a second run, ten times less strict, on other patches "
-    "with other steps, and what each step's polynomials in time leave out."
+_OF_THE_WEAKER_RUN = (
+    "The largest difference at the ends of steps to a second run on the same patches, with fewer "
+    "functions and a stage less, and what each step's polynomials in time leave out."
 )
 
 
@@ -63,18 +61,24 @@ class _Course:
     tiling: Tiling
     jumping: JumpingValues
 
-    def run(self, share: float, stride: float) -> PatchRun:
-        """Return a run of a share of the tolerance."""
-        tol = max(share * self.tol, TIGHTEST)
+    @property
+    def settles(self) -> bool:
+        """Whether layers grow along sides from a start, or later at once."""
+        system, span = self.system, self.system.problem.time
+        assert span is not None
+        moments = (span[0], *self.agenda.stops.tolist())
+        return max(system.orders) < 2 and (
+            any(system.jumps(t, self.tol) for t in moments) or system.misses_slopes(self.tol)
+        )
+
+    def run(self, share: float) -> PatchRun:
+        """Return a run that is stricter than a share of the tolerance."""
+        tol = max(STRICTER * share * self.tol, TIGHTEST)
         settings = SETTINGS
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
         meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
-        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, stride)
-
-    def runs(self, share: float) -> tuple[PatchRun, PatchRun]:
-        """Return both runs of a pair."""
-        return self.run(share, STRIDE), self.run(STRICTER * share, 1.0)
+        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping)
 
 
 def evolve_patches(
@@ -109,16 +113,19 @@ def evolve_patches(
         assert tiling is not None
         jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
         tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), jumping.away(_watched(problem)), tiling, jumping
+        own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
         course = _Course(system, tol, kernels, agenda, *own)
-        refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
-        first = (
-            resumed_on_patches(course.run(1.0, 1.0), resume) if resume else _begun(course, 1.0, 1)
-        )
+        if course.settles:
+            course = replace(course, tiling=with_strips(course.run(1.0)))
+        refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
+        first = resumed_on_patches(course.run(1.0), resume) if resume else _begun(course, 1.0, 1)
         best = strict_enough(
-            first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
+            first,
+            partial(_begun, course),
+            lambda way: _marched_there(course, way, on_step),
+            tol,
         )
-        return _solution(problem, course, best)
+        return _solution_on_patches(problem, course, best)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
@@ -132,14 +139,14 @@ def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
     return out[0], out[1]
 
 
-def _watched(problem: Problem) -> FloatArray:
+def _looked_at_points(problem: Problem) -> FloatArray:
     """Return points at which states and data are looked at: spread, and where formulas tell."""
     told = crossings(problem)
-    return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
+    return np.concatenate([problem.domain.sample(EVENLY), told[problem.domain.contains(told)]])
 
 
 def _begun(course: _Course, share: float, number: int) -> Way:
-    """Return both runs before they have begun."""
+    """Return a run before it has begun."""
     notes, system = course.system.contradictions(course.tol), course.system
     # What such a moment does to a solution fades as what a start does.
     notes += tuple(
@@ -147,38 +154,34 @@ def _begun(course: _Course, share: float, number: int) -> Way:
         for stop in course.agenda.stops.tolist()
         for part, by in system.jumps(stop, course.tol)
     )
-    return Way(_NOT_BEGUN, _NOT_BEGUN, notes=notes, share=share, number=number)
+    return Way(None, None, notes=notes, share=share, number=number)
 
 
-def _marched(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+def _marched_there(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
     assert course.system.problem.time is not None
     start = course.system.problem.time[0]
     return marched(
         course,
         way,
-        _further(course, way),
+        _patch_steps(course, way),
         on_step,
         lambda way: way.kept[-1][0] if way.kept else start,
         (np.linalg.LinAlgError, EquationError),
     )
 
 
-def _further(course: _Course, way: Way) -> Iterator[Way]:
-    """Yield what there is after each step of the strict run."""
+def _patch_steps(course: _Course, way: Way) -> Iterator[Way]:
+    """Yield what there is after each step."""
     course.jumping.require_held()
-    (coarse, fine), pair = course.runs(way.share), way.pair
-    if pair is _NOT_BEGUN:
-        pair = Pair(begun_on_patches(coarse), begun_on_patches(fine))
-    others, mine = steps_on_patches(coarse, pair.coarse), steps_on_patches(fine, pair.fine)
-    apart = partial(difference_on_patches, since=fine.span[0])
-    for step in compared(others, mine, pair, apart):
-        way = _with_step(course, way, step)
+    began, run = clock.perf_counter(), course.run(way.share)
+    for taken in steps_on_patches(run, way.pair or begun_on_patches(run)):
+        way = _with_patch_step(course, way, taken, clock.perf_counter() - began)
         yield way
+        began = clock.perf_counter()
 
 
-def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
-    taken = step.taken
+def _with_patch_step(course: _Course, way: Way, taken: PatchStep, seconds: float) -> Way:
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
     record = TimeStep(
@@ -186,13 +189,13 @@ def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
         taken.stop,
         taken.stop - taken.start,
         taken.basis.size,
-        step.error,
-        step.iterations,
-        step.seconds,
+        taken.error,
+        taken.iterations,
+        seconds,
         Known(None, np.zeros((0, 2))),
     )
     return way.further(
-        step.after,
+        taken.after,
         course.tol,
         kept=(*way.kept, (taken.stop, taken.basis, taken.values, taken.drift)),
         records=(*way.records, record),
@@ -200,18 +203,18 @@ def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
     )
 
 
-def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
+def _solution_on_patches(problem: Problem, course: _Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
     assert problem.time is not None
     found = joined_steps(problem.time[0], problem.unknowns, way.kept or (_standstill(course),))
-    can_go_on = way.records and way.pair.fine.t == way.records[-1].time
+    can_go_on = way.records and way.pair.t == way.records[-1].time
     checkpoint = Packed(partial(packed_patches, way, problem)) if can_go_on else None
-    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES, checkpoint)
+    return way.solution(problem, course.tol, outcome, found, _OF_THE_WEAKER_RUN, checkpoint)
 
 
 def _standstill(course: _Course) -> KeptStep:
     """Return the initial state as a step, as well as it can be had, for a run that took none."""
-    run = course.run(1.0, 1.0)
+    run = course.run(1.0)
     cells = run.meshing.first()
     values = run.system.initial
     patches = tuple(c.patch for c in cells)

@@ -37,6 +37,8 @@ class PatchFactors:
         The length.
     about
         The state.
+    stages
+        Of a step.
     even
         Whether tangents of the equations are the same everywhere, about the middle of what they
         are: then equal patches are factored once.
@@ -45,13 +47,15 @@ class PatchFactors:
     discrete: PatchDiscrete
     dt: float
     about: About
+    stages: int
     even: bool = False
 
     @cached_property
     def trees(self) -> list[FactoredTree]:
-        """One for the real eigenvalue, one for each pair."""
-        rates = [complex(value) / self.dt for value in diagonal().values]
-        rates[0] = complex(rates[0].real, 0.0)
+        """One for a real eigenvalue, one for each pair."""
+        radau = diagonal(self.stages)
+        rates = [complex(value) / self.dt for value in radau.values]
+        rates[: radau.reals] = [complex(rate.real, 0.0) for rate in rates[: radau.reals]]
         numbers = [[float(c[0]) for c in own] for own in self._inside] if self.even else None
         tangents = Tangents(self.discrete.system, self.about, numbers, self.discrete.frame)
         return [self.discrete.tree(tangents, rate) for rate in rates]
@@ -141,8 +145,3 @@ def unseen_on_patches(
     found = discrete.solved(factors.trees[0], np.concatenate([within, beside]))
     seen = np.abs(discrete.inner.values(found, (0, 0)))
     return np.asarray(seen[: len(s)].sum(axis=0) + seen[len(s) :].max(axis=0))
-
-
-def stage_moments(t: float, dt: float) -> FloatArray:
-    """Return the moments of the stages."""
-    return np.asarray(t + dt * stage_nodes(STAGES))

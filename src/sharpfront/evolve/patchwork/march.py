@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,21 +22,17 @@ from sharpfront.bases.radau import (
     off_at_start,
     stage_nodes,
 )
-from sharpfront.errors import EquationError, OutcomeKind
+from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.patchwork.begin import first_length, settling
-from sharpfront.evolve.patchwork.factors import (
-    PatchFactors,
-    stage_moments,
-    unseen_on_patches,
-    with_rates,
-)
-from sharpfront.evolve.patchwork.places import MovingFrame
+from sharpfront.evolve.patchwork.begin import can_settle, first_length, settling, to_settle
+from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
+from sharpfront.evolve.patchwork.newton import StageStart
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.tangents import About
 from sharpfront.evolve.patchwork.tending import carried_over, tended_patches
+from sharpfront.evolve.patchwork.weaker import WeakerState
+from sharpfront.place.patches.cuts import Cell
 
 
 def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
@@ -44,105 +42,160 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
         check_progress(times, state.t, run.span[1])
         if run.agenda.is_stop(state.t):
             # Rates jump there: what went before tells nothing of what follows.
-            run.factors = None
+            run.strict.factors = run.weaker.factors = None
             state = replace(state, before=None, tried=None, carried=False, drift=None)
             state = settling(run, replace(state, dt=min(state.dt, first_length(run, state))))
-        taken = _step(run, state)
+        taken = _patch_step(run, state)
         state = taken.after
         yield taken
 
 
-def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
-    iterations, meshes = 0, 0
-    frame = None if state.drift is None else MovingFrame(state.drift, state.t)
+class _TriedPatches(NamedTuple):
+    """A step that was solved, and what is left of it."""
+
+    step: StageStart
+    values: FloatArray  # weights at its beginning and stages, (S + 1, K, n)
+    end: PatchRunState  # the run before it, with scale and unit as they are after it
+    late: float  # what it leaves in time, as a share of what it may
+    factor: float  # how many times longer the next one may be
+    between: float  # what its polynomials in time leave out, in units of max(1, max|u|)
+
+
+def _patch_step(run: PatchRun, state: PatchRunState) -> PatchStep:
+    """Take one step: shorter ones and other patches are tried until one may stand."""
+    iterations, meshes, refused = 0, 0, np.inf
     while True:
-        last = state.before[1] if state.before is not None else None
-        dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
+        dt = run.agenda.fitted(state.t, state.dt, run.span[1])
         if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
-        places = _unseen_events(run, state, dt)
-        if len(places) and meshes < MARCH.meshes:
-            meshes += 1
-            state = carried_over(state, run.meshing.halved_at(state.cells, places))
-            continue
-        levels, factors, count = _solved(run, state, dt, frame)
+        state = _seeing(run, state, dt)
+        step = StageStart(state.t, dt, state.basis, state.frame, state.values, state.unit)
+        levels, factors, count = run.strict.solved(step, _guess(state, dt))
         iterations += count
         if levels is None:
             # With patches that stay Newton's method may do better.
-            state, frame = replace(state, dt=MARCH.cut * dt, drift=None), None
+            state = replace(state, dt=MARCH.cut * dt, drift=None)
             continue
-        values = np.concatenate([state.values[:1], levels])
-        values[0] = _consistent(run.system, values)
-        discrete = factors.discrete
-        seen = discrete.inner.values(values, (0, 0))
-        # What a step that is not taken makes of the unknowns says nothing of their size.
-        sizes = np.abs(seen).max(axis=(0, 2))
-        scale = np.maximum(state.scale, sizes)
-        unit = scale * run.shares(discrete.inner.points, seen[-1], sizes / scale, state.t)
-        late = _left_in_time(state, seen / unit[:, None]) / (MARCH.during * run.tol)
-        factor = float(
-            np.clip(
-                MARCH.safe * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), MARCH.shrink, MARCH.grows
-            )
-        )
-        if state.settling:
-            late, factor = 0.0, 1.0
-        elif late <= 1.0 and run.system.hides:
-            off = unseen_on_patches(factors, state.values, values, state.t, run.span)
-            late = float((off.max(axis=1) / unit).max()) / (MARCH.during * run.tol)
-            factor = min(factor, 0.5) if late > 1.0 else factor
-        if late > 1.0:
-            state = replace(state, dt=dt * min(factor, 0.8))
+        tried = _with_what_is_left(run, state, step, levels, factors)
+        if tried.late > 1.0:
+            state = _shorter_step(run, replace(state, dt=dt), tried, refused)
+            refused = tried.late
             continue
-        end = replace(state, scale=scale, unit=unit)
-        tails = run.meshing.tails(state.cells, _blocks(run, end, values))
-        cells, changed = list(state.cells), False
-        if np.any(tails.tail > MARCH.again):
-            cells, changed = run.meshing.finer(state.cells, tails)
-        if changed and meshes < MARCH.meshes:
+        cells = _finer(run, tried)
+        if cells is not None:
+            if meshes == MARCH.meshes:
+                raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
             meshes += 1
-            state = carried_over(replace(state, tried=(values, dt)), cells)
-            state = replace(state, dt=dt)
+            state = carried_over(replace(state, tried=(tried.values, dt), dt=dt), cells)
             continue
-        if changed:
-            raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
-        run.factors = factors
-        between = _left_in_time(state, seen / scale[:, None])
-        return _taken(run, end, dt, values, factor, iterations, between)
+        weak, count = state.weak.followed(run.weaker, step, tried.values)
+        iterations += count
+        if weak is not None:
+            return _stands(run, tried, weak, iterations)
+        state = replace(state, dt=MARCH.cut * dt)
 
 
-def _taken(
+def _shorter_step(
+    run: PatchRun, state: PatchRunState, tried: _TriedPatches, refused: float
+) -> PatchRunState:
+    """Return a run that tries a shorter step than one that may not stand.
+
+    Where a start leaves as much in a shorter step as in the one that was refused before, no step is
+    short enough: it misses slopes on sides, or the equation there, and has to settle.
+    """
+    if state.before is None and tried.late > MARCH.alike * refused and can_settle(run):
+        return to_settle(run, replace(state, dt=first_length(run, state)))
+    return replace(state, dt=state.dt * min(tried.factor, 0.8))
+
+
+def _seeing(run: PatchRun, state: PatchRunState, dt: float) -> PatchRunState:
+    """Return a run on patches that see what stands out in a small part of the step to come."""
+    for _ in range(MARCH.meshes):
+        points = run.discrete(state.basis).inner.points
+        found = run.agenda.unseen(state.t, state.t + dt, partial(_where, points))
+        if not found:
+            break
+        state = carried_over(state, run.meshing.halved_at(state.cells, np.array(found)))
+    return state
+
+
+def _where(points: FloatArray, _: float) -> FloatArray:
+    """Return where points are at a moment that stay."""
+    return points
+
+
+def _with_what_is_left(
     run: PatchRun,
     state: PatchRunState,
-    dt: float,
-    values: FloatArray,
-    factor: float,
-    iterations: int,
-    between: float,
-) -> PatchStep:
+    step: StageStart,
+    levels: FloatArray,
+    factors: PatchFactors,
+) -> _TriedPatches:
+    """Return a step with what it leaves in time."""
+    values = np.concatenate([state.values[:1], levels])
+    values[0] = _consistent(run.system, values)
+    inner = factors.discrete.inner
+    seen = inner.values(values, (0, 0))
+    # What a step that is not taken makes of the unknowns says nothing of their size.
+    sizes = np.abs(seen).max(axis=(0, 2))
+    scale = np.maximum(state.scale, sizes)
+    unit = scale * run.shares(inner.points, seen[-1], sizes / scale, state.t)
+    most = MARCH.during * run.tol
+    late = _left_in_time(state, seen / unit[:, None]) / most
+    factor = MARCH.safe * max(late, 1e-30) ** (-1.0 / (STAGES + 1))
+    factor = min(max(factor, MARCH.shrink), MARCH.grows)
+    if state.settling:
+        late, factor = 0.0, 1.0
+    elif late <= 1.0 and run.system.hides:
+        off = unseen_on_patches(factors, state.values, values, state.t, run.span)
+        late = float((off.max(axis=1) / unit).max()) / most
+        factor = min(factor, 0.5) if late > 1.0 else factor
+    end = replace(state, scale=scale, unit=unit)
+    between = _left_in_time(state, seen / scale[:, None])
+    return _TriedPatches(step, values, end, late, factor, between)
+
+
+def _finer(run: PatchRun, tried: _TriedPatches) -> list[Cell] | None:
+    """Return patches that hold a step, None if those that it was taken on do."""
+    tails = run.meshing.tails(tried.end.cells, _blocks(run, tried.end, tried.values))
+    if not np.any(tails.tail > MARCH.again):
+        return None
+    cells, changed = run.meshing.finer(tried.end.cells, tails)
+    return cells if changed else None
+
+
+def _stands(run: PatchRun, tried: _TriedPatches, weak: WeakerState, iterations: int) -> PatchStep:
+    """Return a step that stands, and the run after it on the patches of the next one."""
+    step, values, state = tried.step, tried.values, tried.end
     start = np.stack([values[0], state.values[1]])
-    rates = with_rates(start, values[1:], dt)[1][-1]
-    frame = None if state.drift is None else MovingFrame(state.drift, state.t)
-    stop = run.agenda.settled(state.t + dt, run.span[1])
-    grown = (
-        dt
-        if frame is None and not state.carried and MARCH.keep[0] < factor < MARCH.keep[1]
-        else dt * factor * (run.stride if frame is None and factor > 1 else 1.0)
-    )
+    rates = with_rates(start, values[1:], step.dt)[1][-1]
+    stop = run.agenda.settled(step.t + step.dt, run.span[1])
+    kept = MARCH.keep[0] < tried.factor < MARCH.keep[1] and not (step.frame or state.carried)
     after = replace(
         state,
         t=stop,
         values=np.stack([values[-1], rates]),
-        dt=grown,
-        before=(values, dt),
+        dt=step.dt if kept else step.dt * tried.factor,
+        before=(values, step.dt),
         tried=None,
         carried=False,
         settling=max(state.settling - 1, 0),
+        weak=weak,
     )
+    error = tried.between + _off_at_ends(run, tried, weak)
     if not after.settling:
         # Rates in a layer that is not settled tell nothing of what follows.
-        after = tended_patches(run, after, frame)
-    return PatchStep(state.t, stop, state.basis, values, after, iterations, between, frame)
+        after = tended_patches(run, after, step.frame)
+    return PatchStep(step.t, stop, step.basis, values, after, iterations, error, step.frame)
+
+
+def _off_at_ends(run: PatchRun, tried: _TriedPatches, weak: WeakerState) -> float:
+    """Return the largest difference of both runs at the ends of a step, in units of the scale."""
+    state, inner = tried.end, run.discrete(tried.step.basis, tried.step.frame).inner
+    off = [state.weak.off(tried.values[0]), weak.off(tried.values[-1])]
+    # Unknowns without rates begin with what the stages tell.
+    off[0][np.array(run.system.orders) == 0] = 0.0
+    return float((np.abs(inner.values(np.stack(off), (0, 0))) / state.scale[:, None]).max())
 
 
 def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
@@ -166,69 +219,6 @@ def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
         shares = np.linalg.inv(powers)[0]
         start[free] = np.tensordot(shares, values[1:, free], axes=1)
     return np.asarray(start)
-
-
-def _unseen_events(run: PatchRun, state: PatchRunState, dt: float) -> FloatArray:
-    """Return places at which something stands out during a step that no patch sees."""
-    found = run.agenda.unseen(
-        state.t, state.t + dt, lambda _: run.discrete(state.basis).inner.points
-    )
-    return np.array(found).reshape(-1, 2)
-
-
-def _solved(
-    run: PatchRun, state: PatchRunState, dt: float, frame: MovingFrame | None
-) -> tuple[FloatArray | None, PatchFactors, int]:
-    """Return the stages by Newton's method, None where it fails, and the systems."""
-    discrete, t = run.discrete(state.basis, frame), stage_moments(state.t, dt)
-    steady = run.system.is_steady and frame is None
-    guess = _guess(state, dt)
-    guess[:, :, discrete.basis.starts[-1] :] = run.jumping.strengths(t)
-    old, count = run.factors, 0
-    if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
-        good = MARCH.slowest if steady else MARCH.good
-        levels, count = _iterated(run, state, old, guess, t, good)
-        if levels is not None:
-            return levels, old, count
-    weights = with_rates(state.values, guess, dt)[:, STAGES // 2]
-    about = About(discrete.basis, weights, float(t[STAGES // 2]))
-    kinds = (False,) if steady or frame is not None or not run.even else (True, False)
-    for even in kinds:
-        factors = PatchFactors(discrete, dt, about, even=even)
-        levels, more = _iterated(run, state, factors, guess, t, MARCH.slowest)
-        count += more
-        if levels is not None:
-            run.even = even or not run.even
-            break
-    return levels, factors, count
-
-
-def _iterated(
-    run: PatchRun,
-    state: PatchRunState,
-    factors: PatchFactors,
-    guess: FloatArray,
-    t: FloatArray,
-    slow: float,
-) -> tuple[FloatArray | None, int]:
-    levels, last = guess, np.inf
-    inner, small = factors.discrete.inner, MARCH.newton * run.tol
-    try:
-        for i in range(MARCH.iterations):
-            new = factors.next(state.values, levels, t)
-            if run.system.is_steady and factors.discrete.frame is None:
-                return new, 1
-            change = np.abs(inner.values(new - levels, (0, 0))) / state.unit[:, None]
-            size = float(change.max())
-            levels, q = new, size / last
-            if size < small or (i and q < 1 and size * q / (1 - q) < small):
-                return levels, i + 1
-            if not np.isfinite(size) or (i and q > slow):
-                return None, i + 1
-            last = size
-    except EquationError:
-        return None, i + 1
-    return None, MARCH.iterations
 
 
 def _guess(state: PatchRunState, dt: float) -> FloatArray:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.corner_functions import tabulated
 from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.bases.patch import Patch
@@ -17,7 +16,6 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.maps import Drift, pulled_back
 
 Orders = tuple[int, int]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import SharedFunctions, tabulated
+from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.bases.radau import interpolation
+from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.factors import PatchFactors
-from sharpfront.evolve.patchwork.foresight import at_rest
 from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.newton import StageSolver
 from sharpfront.evolve.patchwork.places import MovingFrame
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.patchwork.weaker import WEAKER_STAGES, WeakerState
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.geometry import Box
@@ -37,6 +36,8 @@ class PatchRunState:
         The patches.
     values
         Weights of unknowns and of their rates, (2, K, n).
+    weak
+        The weaker run.
     dt
         The step to try next.
     scale
@@ -63,6 +64,7 @@ class PatchRunState:
     t: float
     cells: tuple[Cell, ...]
     values: FloatArray
+    weak: WeakerState
     dt: float
     scale: FloatArray
     unit: FloatArray
@@ -74,10 +76,15 @@ class PatchRunState:
     missed: float | None = None
     shared: tuple[SharedFunctions, ...] = ()
 
-    @property
+    @cached_property
     def basis(self) -> PatchworkBasis:
         """The patches."""
         return PatchworkBasis(tuple(c.patch for c in self.cells), shared=self.shared)
+
+    @cached_property
+    def frame(self) -> MovingFrame | None:
+        """How patches go along in the next step; None where they stay."""
+        return None if self.drift is None else MovingFrame(self.drift, self.t)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +102,10 @@ class PatchStep:
     after
         The run after it.
     iterations
-        Newton's.
-    between
-        What its polynomials in time leave out, in units of max(1, max|u|).
+        Newton's, of both runs and of all tries.
+    error
+        The largest difference to the weaker run at its ends, with what its polynomials in time
+        leave out, in units of max(1, max|u|).
     frame
         How its patches went along; None where they stayed.
     """
@@ -108,27 +116,13 @@ class PatchStep:
     values: FloatArray
     after: PatchRunState
     iterations: int
-    between: float
+    error: float
     frame: MovingFrame | None = None
-
-    def at(self, t: float) -> FloatArray:
-        """Return the weights at a moment of it, (K, n)."""
-        share = interpolation(np.array([(t - self.start) / (self.stop - self.start)]))[0]
-        return np.tensordot(share, self.values, axes=1)
 
     @property
     def drift(self) -> Drift | None:
         """The velocity with which its patches went along."""
         return None if self.frame is None else self.frame.drift
-
-    def seen(self, points: FloatArray, t: float) -> FloatArray:
-        """Return the unknowns at points and a moment of it, (K, m)."""
-        weights = self.at(t)
-        found = self.basis.sums(weights, at_rest(self.frame, points, t))
-        if self.basis.shared:
-            shared = weights[:, self.basis.starts[-1] :]
-            found += shared @ tabulated(self.basis.shared, points, (0, 0)).T
-        return found
 
 
 @dataclass(eq=False)
@@ -147,8 +141,6 @@ class PatchRun:
         What happens when.
     jumping
         Where boundary values jump.
-    stride
-        Share of a step to be taken where it is not errors that hold it short.
     """
 
     system: PlaneSystem
@@ -156,10 +148,20 @@ class PatchRun:
     tol: float
     agenda: Agenda
     jumping: JumpingValues
-    stride: float = 1.0
-    factors: PatchFactors | None = None
-    even: bool = True
-    _last: PatchDiscrete | None = None
+
+    @cached_property
+    def strict(self) -> StageSolver:
+        """What solves its steps."""
+        return self._solver(STAGES)
+
+    @cached_property
+    def weaker(self) -> StageSolver:
+        """What solves those of the weaker run."""
+        return self._solver(WEAKER_STAGES)
+
+    def _solver(self, stages: int) -> StageSolver:
+        small = MARCH.newton * self.tol
+        return StageSolver(self.system, self.meshing.tiling, self.jumping, small, stages)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -197,8 +199,4 @@ class PatchRun:
 
     def discrete(self, basis: PatchworkBasis, frame: MovingFrame | None = None) -> PatchDiscrete:
         """Return the problem on patches; that of the last step if they are the same."""
-        last = self._last
-        if last is None or last.basis.patches != basis.patches:
-            last = PatchDiscrete(self.system, self.meshing.tiling, basis)
-        self._last = last.in_frame(frame)
-        return self._last
+        return self.strict.discrete(basis, frame)

@@ -14,6 +14,12 @@ class MarchSettings:
     during: float = 0.5
     space: float = 0.5
     newton: float = 0.01
+    # Functions along an axis of a patch that the weaker run has less; the second number where the
+    # last function is less than this share of the one before, as where a state is even or odd.
+    # Estimates of two fronts and a plate are 2.2, 12 and 25 times the error with this share, 11, 31
+    # and 311 times with a share of 0.1, and 22, 156 and 249 times with two functions always.
+    weaker: tuple[int, int] = (1, 2)
+    odd: float = 0.02
     # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
     shrink: float = 0.2
     grows: float = 3.0
@@ -48,6 +54,15 @@ class MarchSettings:
     # first one leaves out is the same however long it is.
     missed: float = 0.2
     settles: float = 1e-3
+    sooner: float = 0.25  # moments for which strips are tried, each this share of the one before
+    # So is one that leaves this share in a step of what it left in a longer one, which would fall
+    # by a hundred and more where the step is resolved.
+    alike: float = 0.8
+    # Patches are made for what rates add up to in a step that is no longer than this share of the
+    # age of a layer. Without that an L whose start misses slopes came to 0.005 in 12 s, with this
+    # to 0.02, and to 0.06 with none of it; a disk and a square that are cooled at once take 1.1 to
+    # 1.3 times longer with either.
+    ahead: float = 0.5
     unsettled: float = 0.3  # no more than this may be left out in one of these steps
     change: float = 0.1  # a first step changes the solution by about this share of itself
     # Data are missed at a place, not just unresolved, if they differ there by so many times what

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import Derivative, Key
 from sharpfront.equation.operator import Operator
@@ -33,7 +33,6 @@ from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.stage_rows import Asked, StageRows
 
-Ints = NDArray[np.int64]
 # Real or complex.
 Numbers = NDArray[Any]
 # Derivatives by time that are known: none, the first and the second.

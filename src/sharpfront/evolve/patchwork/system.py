@@ -20,14 +20,17 @@ from sharpfront.equation.expression import TIME, Coordinate, Derivative, Key
 from sharpfront.equation.graph import ordered
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import environment
+from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.problem.initial import time_order, velocity_name
 
-Orders = tuple[int, int]
+InSpace = tuple[int, int]
 # The highest derivative by time.
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
-ON_PART = 256
+ON_EDGE = 256
+# How far from the boundary slopes of a start are taken, of the domain.
+CLOSE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class PlaneSystem:
         )
         return self.is_linear and free
 
-    def derivatives(self, residuals: Sequence[Operator]) -> list[Orders]:
+    def derivatives(self, residuals: Sequence[Operator]) -> list[InSpace]:
         """Return all derivatives in space of residuals, that of none among them."""
         found = {(0, 0)}
         for r in residuals:
@@ -160,7 +163,7 @@ class PlaneSystem:
         """Return by how much the initial state misses each condition on unknowns alone."""
         out = []
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
-            edge = self.problem.domain.boundary(condition.part, ON_PART)
+            edge = self.problem.domain.boundary(condition.part, ON_EDGE)
             start = dict(zip(self.unknowns, self.initial(edge.points)[0], strict=True))
             known = partial(_of_unknown, start)
             for residual in own:
@@ -173,6 +176,38 @@ class PlaneSystem:
                 left = residual.at(leaves, len(edge.points))
                 out.append((condition.part, np.asarray(left) / max(slope, 1e-300)))
         return out
+
+    def misses_slopes(self, least: float) -> bool:
+        """Tell whether the initial state misses a condition on slopes, by more over the domain."""
+        domain, span = self.problem.domain, self.problem.time
+        assert span is not None
+        extent = float(np.ptp(domain.bounds, axis=0).max())
+        for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
+            edge = domain.boundary(condition.part, ON_EDGE)
+            known, count = self._beside(edge, CLOSE * extent), len(edge.points)
+            for residual in own:
+                if {sum(d.orders) for d in residual.derivatives} not in ({1}, {0, 1}):
+                    continue
+                leaves = self.leaves(residual, edge.points, span[0], known, edge.normals)
+                slope = max(float(np.abs(s).max()) for s in residual.tangents(leaves, count))
+                left = float(np.abs(residual.at(leaves, count)).max())
+                if left * extent > least * slope:
+                    return True
+        return False
+
+    def _beside(self, edge: BoundaryPoints, close: float) -> Callable[[Derivative], FloatArray]:
+        """Return values and slopes of the initial state beside the boundary, by differences."""
+        at = edge.points - 2.0 * close * edge.normals
+
+        def known(leaf: Derivative) -> FloatArray:
+            k, axes = self.unknowns.index(leaf.unknown), np.flatnonzero(leaf.orders[:2])
+            if not len(axes):
+                return np.asarray(self.initial(at)[0, k])
+            step = close * np.eye(2)[axes[0]]
+            ahead, behind = (self.initial(at + way * step)[0, k] for way in (1.0, -1.0))
+            return np.asarray((ahead - behind) / (2.0 * close))
+
+        return known
 
     def data(self, points: FloatArray, t: FloatArray) -> FloatArray:
         """Return what equations make of drawn unknowns at points and moments, (moments E, m).

@@ -25,7 +25,7 @@ from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
 from sharpfront.evolve.patchwork.places import MovingFrame
-from sharpfront.evolve.patchwork.system import MOST_RATES, Orders, PlaneSystem
+from sharpfront.evolve.patchwork.system import MOST_RATES, InSpace, PlaneSystem
 from sharpfront.problem import Condition, PointCondition, Problem
 
 # An unknown and the orders of its derivative along x, y and t.
@@ -57,7 +57,7 @@ class _Known:
 
     weights: FloatArray
     basis: PatchworkBasis
-    orders: Orders
+    orders: InSpace
 
     def __call__(self, *coordinates: Any) -> FloatArray:
         columns = np.broadcast_arrays(*coordinates)

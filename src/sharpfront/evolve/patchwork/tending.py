@@ -24,6 +24,7 @@ from sharpfront.evolve.patchwork.places import During, MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import About, Tangents
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift
 from sharpfront.place.patches.cuts import Cell
@@ -46,9 +47,24 @@ def carried_over(
     before, tried = (
         None if own is None else (next(found), own[1]) for own in (state.before, state.tried)
     )
-    return replace(
+    after = replace(
         state, cells=tuple(cells), values=values, before=before, tried=tried, carried=True
     )
+    return (
+        after if state.weak is None else replace(after, weak=_carried_weakly(state, after, frame))
+    )
+
+
+def _carried_weakly(
+    state: PatchRunState, after: PatchRunState, frame: MovingFrame | None
+) -> WeakerState:
+    """Return the weaker run on other patches."""
+    basis = state.weak.patches.basis
+    patches = WeakerPatches.of(after.basis, after.values[0])
+    flat = state.weak.values.reshape(-1, basis.size)
+    new = taken_to(patches.basis.patches, lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
+    new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)
+    return WeakerState(patches, new.reshape(*state.weak.values.shape[:2], -1))
 
 
 def beside_walls(run: PatchRun, state: PatchRunState, length: float) -> list[Cell]:
@@ -82,7 +98,10 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
     unit = MARCH.space * held * run.tol * state.unit
-    wanted = Foreseen(basis, frame, state.t, state.values / unit[:, None], dt, field)
+    # Rates in a layer that grows like the root of time hold for a share of its age.
+    grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
+    ahead = 0.0 if grows else dt
+    wanted = Foreseen(basis, frame, state.t, state.values / unit[:, None], ahead, field)
     late = frame is not None or run.meshing.misses(state.cells, wanted.later)
     # What these patches hold is no narrower than they are.
     middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])

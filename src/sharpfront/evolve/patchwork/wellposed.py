@@ -18,7 +18,7 @@ from sharpfront.rows.norm import roughness
 from sharpfront.trust.free_corners import free_corners, words
 
 # The highest derivatives in space.
-MOST_ORDERS = 4
+MOST_IN_SPACE = 4
 # Products take a start that misses its conditions by so many tolerances.
 MISSED = 10.0
 # Points at which the sign of second derivatives is looked at.
@@ -28,8 +28,10 @@ LOOKED = 256
 def needs_patches(problem: Problem) -> bool:
     """Tell whether a problem is more than one unknown of first order in time, of second in space.
 
-    Such a one, on a domain without periodic sides, is solved by products that go with its front.
+    Such a one, on a box without periodic sides, is solved by products that go with its front.
     """
+    if not isinstance(problem.domain, Box):
+        return True
     leaves = [d for e in problem.equations for d in derivatives_in(e)]
     plain = all(
         sum(d.orders[:2]) <= 2 and d.orders[2] <= 1 and not (d.orders[2] and any(d.orders[:2]))
@@ -44,17 +46,16 @@ def needs_patches(problem: Problem) -> bool:
 def settles(problem: Problem, tol: float) -> bool:
     """Tell whether a start misses conditions of a problem with diffusion by more than a little.
 
-    Layers grow along walls then, for which products have no functions. On boxes patches have strips
-    for them; along curved sides they have none. Or whether values on sides jump: patches have
-    functions that do so too.
+    Layers grow along walls then, for which products have no functions and patches have strips. Or
+    whether values on sides jump: patches have functions that do so too.
     """
     diffuses = any(sum(d.orders[:2]) > 1 for e in problem.equations for d in derivatives_in(e))
     tiling = tiling_of(problem.domain)
     if not diffuses or problem.is_singular or tiling is None:
         return False
-    if isinstance(problem.domain, Box) and PlaneSystem(problem).contradictions(MISSED * tol):
-        return True
-    return values_jump(problem, tiling, tol)
+    return bool(PlaneSystem(problem).contradictions(MISSED * tol)) or values_jump(
+        problem, tiling, tol
+    )
 
 
 def plane_system(problem: Problem) -> PlaneSystem:
@@ -81,10 +82,10 @@ def plane_system(problem: Problem) -> PlaneSystem:
     stated = [*system.equations, *(r for own in system.conditions for r in own)]
     for residual in stated:
         for leaf in residual.derivatives:
-            if sum(leaf.orders[:2]) > MOST_ORDERS:
+            if sum(leaf.orders[:2]) > MOST_IN_SPACE:
                 raise ProblemError(
                     f"The {residual.what} has a derivative of orders {leaf.orders}; known are up "
-                    f"to {MOST_ORDERS} in space."
+                    f"to {MOST_IN_SPACE} in space."
                 )
             if leaf.orders[2] and residual.what != "equation":
                 raise ProblemError(f"The {residual.what} may hold no time derivative.")

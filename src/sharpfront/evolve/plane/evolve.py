@@ -21,10 +21,10 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import packed_march, resumed_march
 from sharpfront.evolve.plane.grow import (
+    FEWEST_PRODUCTS,
     begun_march,
     bound_of,
     enlarged,
-    fewest_kernels,
     grown,
     sees_events,
     too_large,
@@ -32,7 +32,6 @@ from sharpfront.evolve.plane.grow import (
 from sharpfront.evolve.plane.march import Aim, Limits, March, Slab, attempt, functions_of
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
-from sharpfront.geometry import Box
 from sharpfront.history import Known, TimeStep
 from sharpfront.maps import MovingAxis
 from sharpfront.mixture import Mixture
@@ -40,11 +39,6 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 MOST_IN_PLANE = 3000
-# On shapes functions are not products, and matrices are dense: patches are asked for a start that
-# takes more of them than this. Of 32 drawn fronts and bumps in shapes none was through in 40 s by
-# products, and 9 of 16 by patches; of 17 smooth problems products were faster in 6, by up to 6
-# times. Other values were not tried.
-MOST_ON_SHAPE = 300
 # Components along each axis: tried are none up to these.
 COMPONENTS = 2
 # Points at which the size of the initial state is taken.
@@ -88,7 +82,7 @@ def evolve_plane(
     resume: Solution | None = None,
     instead: Callable[[], Solution | None] = lambda: None,
 ) -> Solution:
-    """Solve a problem in time in the plane.
+    """Solve a problem in time in a box.
 
     Parameters
     ----------
@@ -109,24 +103,20 @@ def evolve_plane(
     system = PlaneSystem(problem)
     require_forward(system)
     assert problem.time is not None
-    kernels = budget.kernels(MOST_IN_PLANE, fewest_kernels(problem.domain))
+    kernels = budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS)
     with blas_threads(1):
         start = system.initial(problem.domain.sample(_SIZED))[0]
         agenda = agenda_of(plane_formulas(problem), problem.time)
         limits = Limits(kernels, budget.parts(COMPONENTS))
         aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
-        few = aim
-        if not isinstance(problem.domain, Box):
-            few = replace(aim, limits=Limits(min(kernels, MOST_ON_SHAPE), limits.components))
         if resume:
             first = _OneRun(**vars(resumed_march(system, resume)))
         else:
-            first = _begun_run(few, 1.0, 1)
+            first = _begun_run(aim, 1.0, 1)
         if first.pair.limited and not first.records:
             other = instead()
             if other is not None and other.history:
                 return other
-            first = _begun_run(aim, 1.0, 1) if few is not aim else first
         way = strict_enough(
             first, partial(_begun_run, aim), lambda way: _marched_on(way, aim, on_step), tol
         )
@@ -207,8 +197,8 @@ def _counted(march: March, aim: Aim) -> Aim:
     """Return the aim from where a march stands on."""
     square = functions_of(aim.domain, march.layout, march.product).square
     grid = square.grid(0.0)
-    values = square.product.on_grid(march.weights).ravel()[grid.inside]
-    return aim.counted(grid.points[grid.inside], values, march.t)
+    values = square.product.on_grid(march.weights).ravel()
+    return aim.counted(grid.points, values, march.t)
 
 
 def _components(

@@ -49,9 +49,8 @@ def leans(square: Square, weights: FloatArray) -> tuple[Lean, Lean]:
     grid = square.grid(0.0)
     first, second = square.product.lines
     inner = square.product.derivatives(weights)
-    inside = grid.areas > 0
-    along = np.abs(inner[1, 0]) * np.outer(first.weights, second.weights) * inside
-    across = np.max(np.abs(inner[0, 1]) * inside, axis=0) * second.weights
+    along = np.abs(inner[1, 0]) * np.outer(first.weights, second.weights)
+    across = np.max(np.abs(inner[0, 1]), axis=0) * second.weights
     x, y = (grid.points[:, axis] for axis in square.axes)
     rows = y.reshape(grid.areas.shape)[0]
     return (
@@ -91,7 +90,7 @@ def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
     )
     usable = rate != 0.0
     u_t = np.where(usable, -left / np.where(usable, rate, 1.0), 0.0)
-    areas = np.where(usable, grid.areas.ravel()[grid.inside], 0.0)
+    areas = np.where(usable, grid.areas.ravel(), 0.0)
     x, y = (known.points[:, axis] for axis in square.axes)
     slopes = known.derivatives[1, 0, 0], known.derivatives[0, 1, 0]
     u_x, u_y = (slopes[axis] for axis in square.axes)

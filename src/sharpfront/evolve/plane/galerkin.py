@@ -92,8 +92,8 @@ class Galerkin:
         inner = product.derivatives(weights)
         rate = product.on_grid(rates) + carried(inner, grid.xi, grid.eta)
         outer = self._in_plane(physical(inner, grid.xi, grid.eta)) | {RATE: rate}
-        own = {orders: v.ravel()[grid.inside] for orders, v in outer.items()}
-        return Known(grid.points[grid.inside], self.start + tau, own)
+        own = {orders: v.ravel() for orders, v in outer.items()}
+        return Known(grid.points, self.start + tau, own)
 
     def _in_plane(self, own: Mapping[Orders, FloatArray]) -> dict[tuple[int, ...], FloatArray]:
         """Return derivatives along the axes of the kernels as those along x, y and t."""
@@ -126,7 +126,7 @@ class Galerkin:
         rate = about[RATE]
         sign = 1.0 if float(np.sum(rate * areas)) >= 0 else -1.0
         xi, eta = (
-            Jet(*(np.broadcast_to(a, grid.areas.shape).ravel()[grid.inside] for a in jet))
+            Jet(*(np.broadcast_to(a, grid.areas.shape).ravel() for a in jet))
             for jet in (grid.xi, grid.eta)
         )
         inner = pulled(self._along_axes(about), rate, xi, eta)
@@ -140,7 +140,7 @@ class Galerkin:
 
     def _areas(self, tau: float) -> FloatArray:
         grid = self.square.grid(tau)
-        return grid.areas.ravel()[grid.inside]
+        return grid.areas.ravel()
 
     def _on_edge(self, block: FloatArray, edge: Edge, tau: float) -> Known:
         first, second = edge.tables

@@ -11,17 +11,15 @@ from sharpfront.bases.product import Product
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
-from sharpfront.evolve.plane.look import StateFunction, even_layout
 from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, Limits, March, Slab, functions_of
 from sharpfront.evolve.plane.place import (
     FIRST_FUNCTIONS,
-    Placement,
     fitted,
     larger,
     lengthened,
     place,
 )
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.place.told import told_places
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
@@ -29,20 +27,14 @@ from sharpfront.place.told import told_places
 INITIAL, PLACED_AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
 # The first slab beside the span.
 FIRST_SLAB = 0.01
-# Functions along an axis of a shape at first.
-FIRST_ON_SHAPE = 12
+# Kernels that a march begins with.
+FEWEST_PRODUCTS = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)).size
 # An error that would grow by less than this part of the tolerance over the span came from before.
 _FRESH = 0.3
 # Kernels are placed anew when they would be more than this many times those of the last placement.
 _ANEW = 1.4
-# Check points of a shape: inside, and on each part of the boundary.
-_IN_SHAPE, _ON_PART = 4000, 100
-
-
-def fewest_kernels(domain: Domain) -> int:
-    """Return the number of kernels that a march begins with."""
-    along = FIRST_FUNCTIONS if isinstance(domain, Box) else FIRST_ON_SHAPE
-    return Product((along, along)).size
+# Check points: inside, and on each part of the boundary.
+_INSIDE, _ON_PART = 4000, 100
 
 
 def begun_march(aim: Aim) -> March:
@@ -55,14 +47,11 @@ def begun_march(aim: Aim) -> March:
     points = np.concatenate([_check_points(domain), _told_points(aim.system)])
     values = state(points)
     goal = INITIAL * aim.counted(points, values, aim.span[0]).size
-    if isinstance(domain, Box):
-        found = place(state, domain.bounds, limits.components, goal, limits.kernels)
-    else:
-        found = _on_shape(domain, state, goal, limits.kernels)
+    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
     wide = richer(found.product)
     # What is missed goes on with the equation, and may grow.
-    error = functions_of(domain, found.layout, wide).fitted(state)
+    error = fitted(state, found.layout, wide)
     error = error - lifted(found.weights, found.product, wide)
     seen_as = found.product.values(found.weights, found.layout.inverse(points, 0.0), (0, 0))
     missed = float(np.max(np.abs(seen_as - values)))
@@ -86,27 +75,11 @@ def begun_march(aim: Aim) -> March:
     return replace(march, lost=lost, limited=lost + seen > aim.size)
 
 
-def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
-    """Return a state in products on the shape's bounds, of as many functions as it takes."""
-    layout, points = even_layout(domain.bounds), _check_points(domain)
-    values, best, functions = state(points), None, FIRST_ON_SHAPE
-    while True:
-        product = Product((functions, functions))
-        if best is not None and (best.miss <= goal or product.size > max_kernels):
-            return best
-        weights = functions_of(domain, layout, product).fitted(state)
-        there = layout.inverse(points, 0.0)
-        miss = float(np.max(np.abs(product.values(weights, there, (0, 0)) - values)))
-        if best is None or miss < best.miss:
-            best = Placement(layout, product, weights, miss)
-        functions = larger(functions)
-
-
 def _check_points(domain: Domain) -> FloatArray:
     low, high = domain.bounds
-    points = low + (high - low) * np.random.default_rng(0).random((_IN_SHAPE, 2))
+    points = low + (high - low) * np.random.default_rng(0).random((_INSIDE, 2))
     edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
-    return np.concatenate([points[domain.contains(points)], *edges])
+    return np.concatenate([points, *edges])
 
 
 def _told_points(system: PlaneSystem) -> FloatArray:
@@ -139,8 +112,7 @@ def sees_events(slab: Slab, aim: Aim) -> bool:
     square, start = slab.galerkin.square, slab.galerkin.start
 
     def points(t: float) -> FloatArray:
-        grid = square.grid(t - start)
-        return grid.points[grid.inside]
+        return square.grid(t - start).points
 
     return not aim.agenda.unseen(start, start + slab.dt, points)
 
@@ -160,7 +132,7 @@ def grown(march: March, slab: Slab, aim: Aim) -> March | None:
     """
     product = lengthened(march.product, richer(march.product).block(slab.after.error))
     limits, many = aim.limits, product.size > _ANEW * march.size
-    if many and march.t > march.since and isinstance(aim.domain, Box):
+    if many and march.t > march.since:
         most = min(product.size, limits.kernels)
         anew = _placed_anew(march, aim, Limits(most, limits.components))
         if anew is not None:

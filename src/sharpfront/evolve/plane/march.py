@@ -21,7 +21,7 @@ from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, ri
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
 from sharpfront.evolve.plane.slab import SlabFactors, Stages, factored, solve_slab
-from sharpfront.evolve.plane.space import Space, space_of
+from sharpfront.evolve.plane.space import Space
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
@@ -148,7 +148,7 @@ class Slab:
 
 def functions_of(domain: Domain, layout: MovingSquare, product: Product) -> Space:
     """Return the functions of a layout on a domain."""
-    return space_of(Square(domain, layout, product))
+    return Space(Square(domain, layout, product))
 
 
 def attempt(march: March, aim: Aim) -> Slab | float:
@@ -205,7 +205,7 @@ def _set_in_motion(
     domain = system.problem.domain
     space = functions_of(domain, march.layout, march.product)
     square, galerkin = space.square, Galerkin(system, space, march.t)
-    if not (square.box and any(m.moving.count for m in square.maps)):
+    if not any(m.moving.count for m in square.maps):
         if march.factors is not None:
             galerkin = Galerkin(system, march.factors.galerkin.space, march.t)
         return galerkin, (NO_RATES, NO_RATES)

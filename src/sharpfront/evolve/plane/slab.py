@@ -32,10 +32,9 @@ class SlabFactors:
 
     def correction(self, left: FloatArray) -> FloatArray:
         """Return the update of the stages (q, size) from what they leave, (q, n)."""
-        found = through_modes(
+        return -through_modes(
             left, lambda mode, row: lu_solve(self.systems[mode], row[0], check_finite=False)[None]
         )
-        return self.galerkin.space.extended(-found)
 
 
 def factored(galerkin: Galerkin, weights: FloatArray, rates: FloatArray, dt: float) -> SlabFactors:

@@ -7,29 +7,21 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Orders, Product
-from sharpfront.geometry import BoundaryPoints, Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.maps import MovingAxis, MovingSquare
 from sharpfront.maps.moving_axis import Jet
 
-# Boundary points of a shape for each function that the boundary can see.
-BOUNDARY_POINTS = 8.0
-
 
 class Grid(NamedTuple):
-    """Gauss's points at a moment: places (m, 2), coordinates and areas on the grid.
-
-    Areas are zero outside the domain; ``inside`` are the indices of the others, all on a box.
-    """
+    """Gauss's points at a moment: places (m, 2), coordinates and areas on the grid."""
 
     points: FloatArray
     xi: Jet
     eta: Jet
     areas: FloatArray
-    inside: NDArray[np.int64] | slice
 
 
 class Edge(NamedTuple):
@@ -47,17 +39,12 @@ class Edge(NamedTuple):
 class Square:
     """The products of kernels over a slab of time, and the points where they are taken."""
 
-    domain: Domain  # a box, which is the whole square, or a shape in it
+    domain: Domain  # a box, which is the whole square
     layout: MovingSquare  # where the unit square lies, and how it moves
     product: Product  # the functions on the unit square
     _grids: dict[float, Grid] = field(default_factory=dict)
     _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
     _along: dict[tuple[int, float, float], FloatArray] = field(default_factory=dict)
-
-    @cached_property
-    def box(self) -> bool:
-        """Whether the domain is the whole square."""
-        return isinstance(self.domain, Box)
 
     @property
     def axes(self) -> Orders:
@@ -85,13 +72,12 @@ class Square:
         """Return points of a part of the boundary at a moment."""
         key = part, tau if self.moves else 0.0
         if key not in self._edges:
-            self._edges[key] = self._edge(*key)
+            self._edges[key] = self._side(*key)
         return self._edges[key]
 
     def largest(self, weights: FloatArray, tau: float = 0.0) -> float:
-        """Return the largest absolute value at Gauss's points inside the domain."""
-        values = self.product.on_grid(weights).ravel()
-        return float(np.max(np.abs(values[self.grid(tau).inside])))
+        """Return the largest absolute value at Gauss's points."""
+        return float(np.max(np.abs(self.product.on_grid(weights))))
 
     def _grid(self, tau: float) -> Grid:
         first, second = self.product.lines
@@ -108,18 +94,7 @@ class Square:
             x = np.repeat(x, shape[1])
         points = self.layout.placed(x, np.broadcast_to(y, shape).ravel())
         areas = np.outer(first.weights, second.weights) / (xi.x * eta.x)
-        if self.box:
-            return Grid(points, xi, eta, areas, slice(None))
-        inside = self.domain.contains(points)
-        return Grid(points, xi, eta, areas * inside.reshape(shape), np.flatnonzero(inside))
-
-    def _edge(self, part: str, tau: float) -> Edge:
-        if self.box:
-            return self._side(part, tau)
-        there, lengths = self._rim(part)
-        xi, eta = self.layout.jets(there.points, tau)
-        tables = self.product.tables(xi.xi, eta.xi)
-        return Edge(there.points, there.normals, lengths, xi, eta, tables)
+        return Grid(points, xi, eta, areas)
 
     def _side(self, part: str, tau: float) -> Edge:
         """Return Gauss's points along a side of a box, which is a side of the unit square."""
@@ -143,12 +118,3 @@ class Square:
             at = self.product.lines[axis].points
             self._along[key] = self.maps[axis].invert(at, np.full(at.shape, other), tau)
         return self._along[key]
-
-    def _rim(self, part: str) -> tuple[BoundaryPoints, FloatArray]:
-        """Return even points along a part of a shape's boundary."""
-        low, high = self.domain.bounds
-        length = self.domain.boundary_measure(part)
-        share = length / float(np.sqrt(np.prod(high - low)))
-        count = int(BOUNDARY_POINTS * share * np.sqrt(self.product.size)) + 8
-        there = self.domain.boundary(part, count)
-        return there, np.full(len(there.points), length / len(there.points))
