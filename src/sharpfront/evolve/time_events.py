@@ -262,9 +262,10 @@ class _Watched:
         are while it travels, and what it is at the tops of events.
         """
         few = np.array_split(t, -(-len(t) // AT_ONCE))
-        return np.concatenate([self._rows(some) for some in few], axis=1)
+        each = zip(*(self._rows(some) for some in few), strict=True)
+        return [np.concatenate(own, axis=1) for own in each]
 
-    def _rows(self, t: FloatArray) -> FloatArray:
+    def _rows(self, t: FloatArray) -> list[FloatArray]:
         formula = self.formula
         values = formula.values(formula.parts, self.places[:, None, :], t[None, :])
         each = [
