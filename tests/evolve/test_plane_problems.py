@@ -136,7 +136,7 @@ def test_another_way_is_asked_where_products_do_not_hold_the_start(solved_there)
 
 
 def test_another_way_is_not_asked_where_products_hold_the_start():
-    found = evolve_plane(stated("petal-heat"), 0.1, instead=lambda: pytest.fail("asked"))
+    found = evolve_plane(stated("heat"), 0.1, instead=lambda: pytest.fail("asked"))
     assert found.converged
 
 
