@@ -19,7 +19,7 @@ import sharpfront as sf
 from sharpfront.catalog import listing
 from sharpfront.cli.results import as_json
 from sharpfront.rivals.comparison import POWERS, Comparison
-from sharpfront.rivals.racing import Lane, Mark, Run
+from sharpfront.rivals.racing import FrontierPoint, Lane, Run
 from sharpfront.rivals.table import RIVALS
 
 
@@ -117,7 +117,7 @@ def drawn(facts: Mapping[str, Any], folder: Path) -> None:
             lane["name"],
             lane["title"],
             lane["citation"],
-            marks=tuple(Mark(m["setting"], runs(m["runs"])) for m in lane["marks"]),
+            marks=tuple(FrontierPoint(m["setting"], runs(m["runs"])) for m in lane["marks"]),
         )
         for name in RIVALS
         for lane in facts["methods"]

@@ -25,8 +25,8 @@ import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
-from sharpfront.rivals.bvp import FirstOrder
 from sharpfront.rivals.contract import Subject
+from sharpfront.rivals.scipy_bvp import FirstOrder
 
 CASES: tuple[tuple[Entry, float], ...] = (
     (catalog.SINGLE_LAYER, 1e-4),

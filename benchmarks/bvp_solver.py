@@ -33,8 +33,8 @@ from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.equation.expression import Expression
 from sharpfront.rivals.bacoli import assigned
-from sharpfront.rivals.bvp import FirstOrder
 from sharpfront.rivals.contract import Subject
+from sharpfront.rivals.scipy_bvp import FirstOrder
 
 CASES: tuple[tuple[Entry, float], ...] = (
     *((catalog.SINGLE_LAYER, nu) for nu in (1e-2, 1e-4, 1e-6)),

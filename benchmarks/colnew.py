@@ -46,8 +46,8 @@ from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.equation.expression import Expression
 from sharpfront.rivals.bacoli import assigned
-from sharpfront.rivals.bvp import FirstOrder
 from sharpfront.rivals.contract import Subject
+from sharpfront.rivals.scipy_bvp import FirstOrder
 
 SOURCES = "SHARPFRONT_COLNEW"
 COMPILE = ("gfortran", "-std=legacy", "-O3", "-w", "-fPIC", "-ffree-line-length-none")

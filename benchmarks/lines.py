@@ -23,7 +23,7 @@ import sharpfront as sf
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import Entry, TimeRule, measure, time_rule
 from sharpfront.equation.graph import derivatives_in
-from sharpfront.rivals.lines import Lines
+from sharpfront.rivals.method_of_lines import Lines
 
 Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
 # The finest grid that is tried.

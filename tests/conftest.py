@@ -31,8 +31,8 @@ SLOW_CASES = (
     "test_solids_drawn.py::test_a_smooth_solution_on_a_drawn_solid[pierced]",
     "test_solids_drawn.py::test_slopes_on_curved_surfaces[1]",
     "test_steady.py::test_a_peak_takes_patches_where_it_is[0.31-0.72-2000]",
-    "test_wedges.py::test_functions_find_what_cuts_find_and_estimates_are_true[2]",
-    "test_wedges.py::test_winds_into_right_angles_are_solved_without_functions_that_do_not_fit[25.0-0.0]",
+    "test_corner_enrichment.py::test_functions_find_what_cuts_find_and_estimates_are_true[2]",
+    "test_corner_enrichment.py::test_winds_into_right_angles_are_solved_without_functions_that_do_not_fit[25.0-0.0]",
     "test_flux_on_holes.py::test_given_fluxes_through_holes_have_the_right_sign[0.07--0.53-0.004-3.0]",
     "test_solids_drawn.py::test_a_smooth_solution_on_a_drawn_solid[bitten]",
     "test_patchwork.py::test_a_jump_inside_an_opaque_function_is_not_called_solved[0.62]",
@@ -59,8 +59,8 @@ SLOW_CASES = (
     "test_time.py::test_solved_as_accurately_as_measured_and_certified[allen-cahn-in-time 0.0001]",
     "test_space_accuracy.py::test_the_catalogue[petal-4.0-1e-07-6500-4]",
     "test_corners.py::test_data_that_contradict_each_other_are_named_with_their_values[left-1.0-domain1]",
-    "test_growth.py::test_growth_in_the_plane_is_followed_from_small_starts[21.0-1e-09-0.01-2-periodic]",
-    "test_growth.py::test_growth_in_the_plane_is_followed_from_small_starts[18.0-1e-08-0.01-1-coupled]",
+    "test_error_units.py::test_growth_in_the_plane_is_followed_from_small_starts[21.0-1e-09-0.01-2-periodic]",
+    "test_error_units.py::test_growth_in_the_plane_is_followed_from_small_starts[18.0-1e-08-0.01-1-coupled]",
     "test_time_data_plane.py::test_a_pulse_in_the_diffusivity[0.8231-0.0003]",
 )
 

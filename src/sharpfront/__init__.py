@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sharpfront.errors import Outcome, SharpfrontError
     from sharpfront.fit.data import Data
     from sharpfront.fit.fitting import fit
-    from sharpfront.fit.free import Free, Prior
-    from sharpfront.fit.functions import FreeFunction
+    from sharpfront.fit.free_functions import FreeFunction
+    from sharpfront.fit.free_parameters import Free, Prior
     from sharpfront.fit.sweep import sweep
     from sharpfront.geometry import (
         Ball,
@@ -97,8 +97,8 @@ _ROOMS = {
     "show.export": "export",
     "fit.data": "Data",
     "fit.fitting": "fit",
-    "fit.free": "Free Prior",
-    "fit.functions": "FreeFunction",
+    "fit.free_parameters": "Free Prior",
+    "fit.free_functions": "FreeFunction",
     "fit.sweep": "sweep",
     "geometry": "Ball Box Cloud Disk Ellipse HalfSpace Implicit Interval Polygon Solid inside",
     "show": "animate",

@@ -9,7 +9,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import OnePatch
-from sharpfront.adapt.turn import turn
+from sharpfront.adapt.adaptive_step import adaptive_step
 from sharpfront.errors import ProblemError
 
 TOL = 1e-3
@@ -44,7 +44,7 @@ def walked(name, again=False):
     state, trail = strategy.start(stated, TOL, 42), []
     while state.finished is None and len(trail) < 30:
         before = state
-        step, state = turn(stated, strategy, state, len(trail))
+        step, state = adaptive_step(stated, strategy, state, len(trail))
         trail.append((before, step, state))
     return trail
 

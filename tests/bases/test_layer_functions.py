@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.bases.layer_functions import Beside, LayerFunctions, restored_layer
-from sharpfront.bases.stars import shell_of
+from sharpfront.bases.layer_functions import LayerFunctions, SurfaceCollar, restored_layer
+from sharpfront.bases.star_charts import shell_of
 from sharpfront.bases.surface_harmonics import SurfaceHarmonics
-from sharpfront.geometry.star import squares_of
+from sharpfront.geometry.star_surface import squares_of
 from sharpfront.place.tiling.tiling import tiling_of
 
 WIDTH, DEPTH = 0.05, 0.3
@@ -21,7 +21,7 @@ def egg():
     )
     (surface,) = tiling_of(solid).blocks[0].region.surfaces
     return LayerFunctions(
-        Beside([shell_of(square, DEPTH) for square in squares_of(surface)]), WIDTH, (4, 2, 1)
+        SurfaceCollar([shell_of(square, DEPTH) for square in squares_of(surface)]), WIDTH, (4, 2, 1)
     )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sharpfront.adapt.patchwork.cones import functions_of
-from sharpfront.bases.held_functions import HeldFunctions
-from sharpfront.bases.saved import _restored_in_space
+from sharpfront.bases.local_functions import HeldFunctions
+from sharpfront.bases.serialisation import _restored_in_space
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import VertexFunctions, restored_vertex
 

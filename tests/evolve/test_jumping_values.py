@@ -7,9 +7,9 @@ import pytest
 from tests.evolve.line_runs import stopping
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.by_itself import by_itself, stands_alone
+from sharpfront.adapt.patchwork.decoupled_unknowns import decoupled, is_decoupled
 from sharpfront.evolve.patchwork import settles
-from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -90,10 +90,10 @@ def test_unknowns_that_meet_in_lower_terms_stand_alone():
         return sf.Problem(SQUARE, equation, time=(0, 1), initial=start, conditions=further, **sides)
 
     two, three = stated(species, "uv"), stated(flow, "uvp")
-    assert stands_alone(two, "u") and stands_alone(two, "v")
-    assert [t.orders for t in by_itself(two, "v").forms[0].terms] == [(2, 0), (0, 2)]
-    assert not stands_alone(three, "u") and not stands_alone(three, "p")
-    assert not stands_alone(_plate(COLD["left"], equation=lambda u: u.dt - u * u.dxx - u.dyy), "u")
+    assert is_decoupled(two, "u") and is_decoupled(two, "v")
+    assert [t.orders for t in decoupled(two, "v").forms[0].terms] == [(2, 0), (0, 2)]
+    assert not is_decoupled(three, "u") and not is_decoupled(three, "p")
+    assert not is_decoupled(_plate(COLD["left"], equation=lambda u: u.dt - u * u.dxx - u.dyy), "u")
 
 
 def test_a_side_that_becomes_hot_steadily():

@@ -14,16 +14,16 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import interpolation
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
 from sharpfront.evolve.patchwork import evolve_patches
-from sharpfront.evolve.patchwork.begin import begun_on_patches
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.foresight import at_rest
-from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
+from sharpfront.evolve.patchwork.predictor import at_rest
+from sharpfront.evolve.patchwork.remeshing import carried_over
 from sharpfront.evolve.patchwork.run import PatchRun
-from sharpfront.evolve.patchwork.tending import carried_over
+from sharpfront.evolve.patchwork.run_start import begun_on_patches
 from sharpfront.evolve.patchwork.weaker import WeakerPatches
 from sharpfront.evolve.patchwork.wellposed import plane_system
-from sharpfront.evolve.time_events import agenda_of, plane_formulas
+from sharpfront.evolve.time_events import plane_formulas, time_events_of
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.tiling.tiling import tiling_of
@@ -190,7 +190,7 @@ def _run(problem, tol, functions):
     none, tiling = np.zeros(0), tiling_of(problem.domain)
     watched = problem.domain.sample(64)
     meshing = Meshing(tiling, (none, none), Limits(functions, functions + 6, 4), 10_000, watched)
-    agenda = agenda_of(plane_formulas(problem), problem.time)
+    agenda = time_events_of(plane_formulas(problem), problem.time)
     system = plane_system(problem)
     return PatchRun(system, meshing, tol, agenda, JumpingValues(system))
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import erfc
 
 import sharpfront as sf
-from sharpfront.evolve.equations import time_system
-from sharpfront.evolve.vanishing import with_diffusion
+from sharpfront.evolve.degenerate_diffusion import with_diffusion
+from sharpfront.evolve.time_system import time_system
 
 
 def heat(initial, left, right, until, diffusivity=1.0, length=1.0):

@@ -6,9 +6,9 @@ import pytest
 import sharpfront as sf
 from sharpfront.bases.radau import STAGES, diagonal, stage_nodes
 from sharpfront.evolve.collocation import Fields, Moments
-from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.discretisation import Discrete
 from sharpfront.evolve.stage_system import StageSystem
+from sharpfront.evolve.time_system import time_system
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 

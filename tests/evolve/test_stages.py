@@ -7,8 +7,8 @@ from tests.evolve.line_runs import shock
 
 import sharpfront as sf
 from sharpfront.catalog import listing
-from sharpfront.evolve import march, meshing
-from sharpfront.evolve.meshing import refined
+from sharpfront.evolve import march, remeshing
+from sharpfront.evolve.remeshing import refined
 from sharpfront.evolve.stages import guessed, solved_stages
 
 
@@ -90,7 +90,7 @@ def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
     monkeypatch.setattr(march, "refined", lambda *a: meshes.append(0) or refined(*a))
     assert sf.solve(problem, tol=1e-5).converged
     foreseen = len(meshes)
-    monkeypatch.setattr(meshing, "MOST_FORESEEN", 1.0)
+    monkeypatch.setattr(remeshing, "MOST_FORESEEN", 1.0)
     assert sf.solve(problem, tol=1e-5).converged
     assert foreseen < 0.7 * (len(meshes) - foreseen)
 

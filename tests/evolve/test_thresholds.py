@@ -5,8 +5,8 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.equation.edges import switches
-from sharpfront.evolve.equations import time_system
 from sharpfront.evolve.thresholds import without_thresholds
+from sharpfront.evolve.time_system import time_system
 
 LEVEL = 0.3
 

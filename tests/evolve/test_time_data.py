@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.evolve import time_events
-from sharpfront.evolve.equations import time_system
-from sharpfront.evolve.time_events import agenda_of, line_formulas
+from sharpfront.evolve.time_events import line_formulas, time_events_of
+from sharpfront.evolve.time_system import time_system
 from sharpfront.trust.between_stages import MOMENTS, moments_between
-from sharpfront.trust.integrals import Watch
+from sharpfront.trust.narrow_data_in_time import Watch
 
 FEW = settings(max_examples=2, deadline=None, derandomize=True, database=None)
 MANY = settings(max_examples=5, deadline=None, derandomize=True, database=None)
@@ -27,7 +27,7 @@ def on_line(equation, **stated):
 
 def agenda(problem):
     equations, conditions = line_formulas(time_system(problem))
-    return agenda_of([*equations, *conditions], problem.time)
+    return time_events_of([*equations, *conditions], problem.time)
 
 
 def pulse(t, at, width, height):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.evolve.time_events import agenda_of, plane_formulas
+from sharpfront.evolve.time_events import plane_formulas, time_events_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 GRID = np.meshgrid(np.linspace(0.03, 0.97, 21), np.linspace(0.03, 0.97, 21))
@@ -54,7 +54,7 @@ def test_a_stimulus_at_a_place_is_on_the_agenda(x0, y0, t0, width):
         initial=0.0,
         time=(0, 1),
     )
-    agenda = agenda_of(plane_formulas(problem), problem.time)
+    agenda = time_events_of(plane_formulas(problem), problem.time)
     ends = [0.0]
     while ends[-1] < 1.0:
         ends.append(min(1.0, ends[-1] + agenda.longest(ends[-1])))
@@ -102,7 +102,7 @@ def test_waves_that_pass_the_places_of_a_look_do_not_hold_steps_short():
         initial=0.0,
         time=(0, 1),
     )
-    assert agenda_of(plane_formulas(problem), problem.time).longest(0.0) == 1.0
+    assert time_events_of(plane_formulas(problem), problem.time).longest(0.0) == 1.0
 
 
 def test_what_stands_out_stands_in_the_domain():
@@ -113,6 +113,6 @@ def test_what_stands_out_stands_in_the_domain():
         initial=0.0,
         time=(0, 1),
     )
-    found = agenda_of(plane_formulas(problem), problem.time).events
+    found = time_events_of(plane_formulas(problem), problem.time).events
     assert found
     assert all(np.hypot(*event.place) <= 1 for event in found)

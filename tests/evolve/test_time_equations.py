@@ -6,7 +6,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.equation.text import to_text
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.time_system import time_system
 
 LINE, CIRCLE = sf.Interval(0, 1), sf.Interval(0, 1, periodic=True)
 WIDE = sf.Interval(-1, 1)

@@ -7,7 +7,7 @@ import pytest
 
 from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.leaf_rows import LeafRows, Reduced, Tie
-from sharpfront.leastsquares.leaves import Apart, factor_leaves
+from sharpfront.leastsquares.leaves import DecoupledLeaves, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination
 
 PAIRS, SIZES = np.array([(0, 1), (1, 2), (0, 2)]), np.array([4, 6, 4])
@@ -50,7 +50,7 @@ def test_they_are_solved_one_by_one_to_the_same(alike, answering):
     rows = system(alike)
     tree = nested_dissection(np.arange(3.0)[None], PAIRS, SIZES.astype(float))
     elimination = TreeElimination(tree, PAIRS, SIZES)
-    assert [len(Apart.of([leaf]).shares) for leaf in rows] == [1 if alike else 2] * 3
+    assert [len(DecoupledLeaves.of([leaf]).shares) for leaf in rows] == [1 if alike else 2] * 3
     found, wanted = (
         elimination.solve(
             factor_leaves(own, elimination.order, answering=answering),
@@ -67,10 +67,10 @@ def test_a_row_of_two_unknowns_keeps_them_together():
     leaf = system(alike=False)[0]
     mixed = leaf.further[0].copy()
     mixed[0] = 1.0
-    assert Apart.of([replace(leaf, further=(mixed,))]) is None
+    assert DecoupledLeaves.of([replace(leaf, further=(mixed,))]) is None
     triangle = np.array(leaf.own.triangle)
     triangle[0, 5] = 1e-9
-    assert Apart.of([replace(leaf, own=replace(leaf.own, triangle=triangle))]) is None
+    assert DecoupledLeaves.of([replace(leaf, own=replace(leaf.own, triangle=triangle))]) is None
 
 
 @pytest.mark.parametrize("alike", [True, False])

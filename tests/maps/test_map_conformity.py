@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.bases.stars import shell_of
-from sharpfront.geometry.star import squares_of
+from sharpfront.bases.star_charts import shell_of
+from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import surfaces_of
 from sharpfront.maps import AxisMap, Quadrilateral, Strip, chain, mixture_axis, pulled_back
 from sharpfront.mixture import Mixture

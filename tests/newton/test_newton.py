@@ -10,7 +10,7 @@ from sharpfront.adapt import OnePatch
 from sharpfront.bases.even_kernels import EvenKernels
 from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
-from sharpfront.newton.around import NewtonAround
+from sharpfront.newton.adaptor import NewtonAround
 from sharpfront.newton.cells import CellCorrector
 from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.damped import Rules, continued, newton

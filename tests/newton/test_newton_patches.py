@@ -8,7 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.errors import OutcomeKind
-from sharpfront.newton.around import NewtonAround
+from sharpfront.newton.adaptor import NewtonAround
 from sharpfront.newton.iterate import Constants
 from sharpfront.newton.strategy import Progress
 from sharpfront.solution.approximation import Approximation, split_weights

@@ -12,7 +12,7 @@ import sharpfront as sf
 from sharpfront.rivals import table
 from sharpfront.rivals.comparison import Comparison
 from sharpfront.rivals.contract import Rival, Setting, Subject
-from sharpfront.rivals.racing import Lane, Mark, Run, race
+from sharpfront.rivals.racing import FrontierPoint, Lane, Run, race
 
 
 def layer(nu=1e-2):
@@ -102,7 +102,7 @@ def comparison(*lanes):
 
 
 def lane(name, *marks):
-    made = (Mark(f"{e}", (Run(f"{e}", 1, s, e),)) for s, e in marks)
+    made = (FrontierPoint(f"{e}", (Run(f"{e}", 1, s, e),)) for s, e in marks)
     return Lane(name, name, "nobody", marks=tuple(made))
 
 

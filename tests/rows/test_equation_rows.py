@@ -13,9 +13,9 @@ from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.equation_rows import EquationRows, sources_of
-from sharpfront.rows.measure import Measure
+from sharpfront.rows.form_values import form_at
+from sharpfront.rows.row_scaling import Measure
 from sharpfront.rows.sources import resolved_sources
-from sharpfront.rows.values import form_at
 
 
 def patch_at(low, sides, functions):

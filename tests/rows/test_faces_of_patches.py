@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import products
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.total_degree import products
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import Contact
 from sharpfront.rows.neighbours import faces_of
-from sharpfront.rows.sides import graded_rule
+from sharpfront.rows.side_quadrature import graded_rule
 
 
 def drawn_patches(seed, dimension, splits):

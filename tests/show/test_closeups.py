@@ -9,7 +9,7 @@ from tests.show import time_solutions
 
 import sharpfront as sf
 from sharpfront.show.figures.closeup import steep_windows
-from sharpfront.show.figures.narrow import label_narrow, round_place
+from sharpfront.show.figures.narrow_axes import label_narrow, round_place
 
 plt = Lazy("matplotlib.pyplot")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sharpfront.arrays import FloatArray
-from sharpfront.trust.boundary import PARTS_AT_ONCE, closed_in
+from sharpfront.trust.unseen_boundary_data import PARTS_AT_ONCE, closed_in
 
 
 @pytest.mark.parametrize("count", [1, 7, PARTS_AT_ONCE // 2, PARTS_AT_ONCE + 1])

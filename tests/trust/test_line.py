@@ -7,7 +7,7 @@ import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.errors import OutcomeKind
 from sharpfront.place.line.breakpoints import survey
-from sharpfront.place.line.discover import discover
+from sharpfront.place.line.feature_search import discover
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, ordinary
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.trust.conditioning import (

@@ -17,10 +17,10 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss, product_points, product_weights
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.total_degree import products
 from sharpfront.budget import Budget
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import environment, form_values
@@ -38,7 +38,7 @@ from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
 from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.corners import contradicting_sides
-from sharpfront.trust.freedom import left_free
+from sharpfront.trust.underdetermined import left_free
 
 # Rows of the equation for every function, and of conditions on a side for every one that it can
 # see. In five dimensions 2.5 and 1.6 leave errors as large, 1.3 and 0.5 errors 1.5 times as large.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.determined import confirmed
 from sharpfront.adapt.resolve_state import Checked, ResolveState
+from sharpfront.adapt.uniqueness import confirmed
 from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -16,8 +16,8 @@ from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.line_error import check_line
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.place.line.breakpoints import Cut, Survey, survey
-from sharpfront.place.line.discover import Discovery, discover, special_points
-from sharpfront.place.line.plan import (
+from sharpfront.place.line.feature_search import Discovery, discover, special_points
+from sharpfront.place.line.kernel_plan import (
     GROWTH,
     LADDER,
     Plan,

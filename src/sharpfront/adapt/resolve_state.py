@@ -13,8 +13,8 @@ from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
 from sharpfront.mixture import Mixture
 from sharpfront.place.line.breakpoints import Cut, Survey
-from sharpfront.place.line.discover import Discovery
-from sharpfront.place.line.plan import (
+from sharpfront.place.line.feature_search import Discovery
+from sharpfront.place.line.kernel_plan import (
     Plan,
 )
 from sharpfront.problem.line_problem import LinearCondition, LineProblem

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Flags, FloatArray, Ints
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Region
 from sharpfront.bases.patch import Patch, to_rounding
-from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.maps import AxisMap, Chart
 
 # Patches may touch that have their chart and their region in common.

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, Ints
-from sharpfront.bases.joined import packed_parts, states_of_parts
 from sharpfront.bases.levels import StepByStep
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.bases.product import Product
 from sharpfront.bases.radau import STAGES, differentiation, interpolation
+from sharpfront.bases.sum_basis import packed_parts, states_of_parts
 from sharpfront.errors import BasisError
 from sharpfront.kernels.basis import Basis
 from sharpfront.maps import Drift, MovingSquare, restored_drift, restored_square

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
-from sharpfront.bases.cut import BESIDE, Region
+from sharpfront.bases.cut_cells import BESIDE, Region
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.rims import Rim
-from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidRegion
+from sharpfront.bases.strip_edges import StripEdges
 
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9
@@ -142,9 +142,9 @@ class Sides:
         return cls(own, np.concatenate(edges))
 
     @cached_property
-    def _rims(self) -> dict[int, Rim]:
+    def _rims(self) -> dict[int, StripEdges]:
         numbers = self.edges[:, 6].astype(int)
-        return {int(k): Rim(self.edges[numbers == k, :6]) for k in np.unique(numbers)}
+        return {int(k): StripEdges(self.edges[numbers == k, :6]) for k in np.unique(numbers)}
 
     def beyond(self, points: FloatArray, patch: int) -> FloatArray:
         """Return how far points are beyond the region of a patch, about, (m,)."""

@@ -47,7 +47,7 @@ class _Near:
     bend: FloatArray  # (n, 3, 3)
 
 
-class Beside:
+class SurfaceCollar:
     """What lies beside a closed surface, as deep as shells along it are."""
 
     def __init__(self, shells: Sequence[Shell]) -> None:
@@ -138,7 +138,7 @@ class Beside:
 class LayerFunctions:
     """Products of what decays by e^(-d/width) and harmonics up to a degree."""
 
-    beside: Beside
+    beside: SurfaceCollar
     width: float
     degrees: tuple[int, ...]  # of harmonics, for each function across the layer
 
@@ -235,7 +235,7 @@ def restored_layer(state: FloatArray) -> LayerFunctions:
         both = both[:own, :own]
         lengths = float(row[0]), float(row[1])
         shells.append(Shell(both[..., :3], both[..., 3:], lengths, float(row[2])))
-    return LayerFunctions(Beside(shells), width, tuple(state[0, 4 : 4 + count].astype(int)))
+    return LayerFunctions(SurfaceCollar(shells), width, tuple(state[0, 4 : 4 + count].astype(int)))
 
 
 def spread_along(shell: Shell, along: int, depths: FloatArray) -> FloatArray:

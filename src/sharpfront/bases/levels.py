@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 
 from sharpfront.arrays import FloatArray, Ints, to_host
-from sharpfront.bases.joined import packed_parts
+from sharpfront.bases.sum_basis import packed_parts
 from sharpfront.errors import BasisError
 from sharpfront.kernels.basis import Basis
 

@@ -11,12 +11,12 @@ from scipy.linalg import qr
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.bases.axis_functions import means_of, points_for
-from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.total_degree import products
 from sharpfront.maps import Shell
 
 if TYPE_CHECKING:
-    from sharpfront.bases.solid_cut import SolidRegion
+    from sharpfront.bases.solid_cut_cells import SolidRegion
 
 # Points along an axis that tell what of a face lies inside at first, and at the most.
 ON_FACE, CLOSER = 16, 64

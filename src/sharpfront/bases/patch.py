@@ -18,11 +18,11 @@ from sharpfront.bases.axis_functions import (
     functions_at_gauss,
     points_for,
 )
-from sharpfront.bases.cut import Cut, Region
-from sharpfront.bases.inside import Frame
-from sharpfront.bases.joint import is_joint, products
+from sharpfront.bases.cut_cells import Cut, Region
+from sharpfront.bases.cut_interior import Frame
 from sharpfront.bases.legendre import gauss, product_points, product_weights
-from sharpfront.bases.solid_cut import SolidCut, SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidCut, SolidRegion
+from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.maps import AxisMap, Chart, chain, jacobian
 
 # Rows of the equation for every function of a box that is cut: with fewer than one and a half a

@@ -12,11 +12,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import table_at
 from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
-from sharpfront.bases.joint import is_joint
 from sharpfront.bases.lattice import NEAR, Lattice, Sides
 from sharpfront.bases.legendre import block_at, blocks_at, legendre_table
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.saved import restored_parts, saved
+from sharpfront.bases.serialisation import restored_parts, saved
+from sharpfront.bases.total_degree import is_joint
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import Chart, jacobian, pulled_back

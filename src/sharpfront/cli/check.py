@@ -102,7 +102,7 @@ def _layers(problem: Problem) -> list[str]:
     import numpy as np
 
     from sharpfront.errors import SharpfrontError
-    from sharpfront.place.strips.layers import decay_rates
+    from sharpfront.place.strips.decay_rates import decay_rates
 
     domain, out = problem.domain, []
     for part in domain.parts:

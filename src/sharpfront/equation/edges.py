@@ -22,7 +22,7 @@ from sharpfront.equation.expression import (
     apply,
 )
 from sharpfront.equation.graph import derivatives_in, ordered
-from sharpfront.equation.inverse import Along, levels, places
+from sharpfront.equation.level_places import Along, levels, places
 from sharpfront.equation.opaque import OpaqueFunction
 
 COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))

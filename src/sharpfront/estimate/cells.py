@@ -24,7 +24,7 @@ from scipy.sparse.linalg import splu
 
 from sharpfront.arrays import FloatArray, all_finite
 from sharpfront.estimate.cell_rows import CellRow, too_high
-from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
+from sharpfront.estimate.exponential_fitting import Slopes, first_order_rows, slopes
 from sharpfront.problem.line_problem import LinearCondition, Term
 
 # The values of conditions.

@@ -43,7 +43,7 @@ def _in_the_plane(
     """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
     from sharpfront.evolve.patchwork import evolve_patches, needs_patches, settles
     from sharpfront.evolve.plane import evolve_plane
-    from sharpfront.trust.start import with_start_seen
+    from sharpfront.trust.initial_data import with_start_seen
 
     patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
     begun_there = resume is not None and "on patches" in (resume.checkpoint or ())

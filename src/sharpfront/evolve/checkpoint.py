@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.run import State
+from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
@@ -22,9 +22,9 @@ from sharpfront.solution import Solution
 Kept = tuple[Slab, FloatArray]
 
 
-def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
+def packed_line(way: ResumableRuns, system: TimeSystem) -> dict[str, Any]:
     """Return the state of a run as words and arrays."""
-    return packed_way(way, system.problem, way.pair.t) | {
+    return packed_runs(way, system.problem, way.pair.t) | {
         "state": _state_packed(way.pair),
         "rates": {
             name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
@@ -34,12 +34,12 @@ def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
     }
 
 
-def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
+def resumed(system: TimeSystem, stop: float, solution: Solution) -> ResumableRuns:
     """Return the way that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None
-    return unpacked_way(
+    return unpacked_runs(
         solution, stop, _state_unpacked(saved["state"], system), _kept(solution, system)
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.discrete import Discrete, Leaves, Rows
-from sharpfront.evolve.ends import End
+from sharpfront.evolve.discretisation import Discrete, Leaves, Rows
+from sharpfront.evolve.end_conditions import End
 from sharpfront.pieces.frame import Frame
 
 # Factors of derivatives by equation and unknown, (orders, q, S, N) each.

@@ -15,21 +15,28 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate
 from sharpfront.equation.graph import ordered
-from sharpfront.evolve.begin import begun
+from sharpfront.evolve.blow_up import StepRecord
 from sharpfront.evolve.checkpoint import Kept, packed_line, resumed
-from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.equations import Residual, TimeSystem, time_system
+from sharpfront.evolve.degenerate_diffusion import with_diffusion
+from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.initial_state import first_state
 from sharpfront.evolve.march import steps
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
+from sharpfront.evolve.march_result import (
+    STRICTER,
+    TIGHTEST,
+    Packed,
+    ResumableRuns,
+    marched,
+    strict_enough,
+)
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.rounded import just_after
 from sharpfront.evolve.run import Run, State, Taken, end_rates
+from sharpfront.evolve.run_start import begun
 from sharpfront.evolve.settings import Settings
-from sharpfront.evolve.start import first_state
+from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.thresholds import without_thresholds
-from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
-from sharpfront.evolve.trail import Mark
-from sharpfront.evolve.vanishing import with_diffusion
+from sharpfront.evolve.time_events import TimeEvents, line_formulas, time_events_of
+from sharpfront.evolve.time_system import Residual, TimeSystem, time_system
 from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
@@ -37,7 +44,7 @@ from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.place.line.fronts import MOST_COMPONENTS, fronts_of
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-from sharpfront.trust.integrals import Watch
+from sharpfront.trust.narrow_data_in_time import Watch
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
 _OF_TWO_RUNS = (
@@ -58,7 +65,7 @@ class Course:
     kernels: int
     components: int
     # What equations and conditions do with place and time.
-    agenda: Agenda
+    agenda: TimeEvents
     watches: tuple[Watch, ...]
     pins: FloatArray
     looks: tuple[bool, bool]
@@ -94,7 +101,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     assert problem.time is not None
     smooth = _smooth(system, tol)
     equations, conditions = line_formulas(smooth)
-    agenda = agenda_of([*equations, *conditions], problem.time)
+    agenda = time_events_of([*equations, *conditions], problem.time)
     places = np.array([e.place[0] for e in agenda.events])
     x = problem.coordinates[0]
     pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
@@ -158,20 +165,22 @@ def evolve_line(
         return _line_solution(problem, course, best)
 
 
-def _line_begun(course: Course, share: float, number: int) -> Way:
+def _line_begun(course: Course, share: float, number: int) -> ResumableRuns:
     """Return a run before its first step; the weaker one begins with a rounder state."""
     run = course.run(share)
     start, words = first_state(course.system, course.tol * share)
     state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
-    return Way(state, state, notes=tuple(words), share=share, number=number)
+    return ResumableRuns(state, state, notes=tuple(words), share=share, number=number)
 
 
-def _line_marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+def _line_marched(
+    course: Course, way: ResumableRuns, on_step: Callable[[TimeStep], None] | None
+) -> ResumableRuns:
     """Go on to the end of time, or as far as it goes."""
     return marched(course, way, _line_further(course, way), on_step, lambda way: way.pair.t)
 
 
-def _line_further(course: Course, way: Way) -> Iterator[Way]:
+def _line_further(course: Course, way: ResumableRuns) -> Iterator[ResumableRuns]:
     """Yield the way after each step of the strict run."""
     began = clock.perf_counter()
     for taken in steps(course.run(way.share), way.pair):
@@ -180,12 +189,14 @@ def _line_further(course: Course, way: Way) -> Iterator[Way]:
         began = clock.perf_counter()
 
 
-def _line_with_step(course: Course, way: Way, taken: Taken, seconds: float) -> Way:
+def _line_with_step(
+    course: Course, way: ResumableRuns, taken: Taken, seconds: float
+) -> ResumableRuns:
     """Return the way after one more step, which took so long."""
     slab = taken.slab
     stated = len(course.system.problem.unknowns)
     size = float(np.abs(taken.values[-1, :: slab.frame.tables.points, :stated]).max())
-    mark = Mark(slab.start, slab.stop, size)
+    mark = StepRecord(slab.start, slab.stop, size)
     record = TimeStep(
         len(way.records),
         slab.stop,
@@ -213,7 +224,7 @@ def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | 
     return fronts_of(slab.at(slab.stop), values[-1], rates, components)
 
 
-def _line_solution(problem: Problem, course: Course, way: Way) -> Solution:
+def _line_solution(problem: Problem, course: Course, way: ResumableRuns) -> Solution:
     way, outcome = way.concluded(course.tol)
     kept = way.kept or (_line_at_rest(way.pair),)
     basis = SlabBasis(tuple(slab for slab, _ in kept))

@@ -13,10 +13,13 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import left_out
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.begin import begun, first_step
-from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.marched import STRICTER
-from sharpfront.evolve.meshing import (
+from sharpfront.evolve.embedded_run import difference, followed, inside
+from sharpfront.evolve.initial_state import Start
+from sharpfront.evolve.march_result import STRICTER
+from sharpfront.evolve.node_velocity import velocities
+from sharpfront.evolve.radau_step import Step
+from sharpfront.evolve.rates import consistent, first_rates
+from sharpfront.evolve.remeshing import (
     allowed,
     known,
     measured,
@@ -26,13 +29,10 @@ from sharpfront.evolve.meshing import (
     seeing,
     tended,
 )
-from sharpfront.evolve.radau_step import Step
-from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, end_rates
+from sharpfront.evolve.run_start import begun, first_step
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
-from sharpfront.evolve.start import Start
-from sharpfront.evolve.velocity import velocities
-from sharpfront.evolve.weaker import difference, followed, inside
+from sharpfront.evolve.termination import CRAWLED, StuckError, check_progress
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.band import Layout, layout_of
+from sharpfront.evolve.band_layout import Layout, layout_of
 from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Bends, Frame

@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import all_nodes, diagonal
 from sharpfront.evolve.collocation import Fields, Moments
-from sharpfront.evolve.discrete import Discrete
+from sharpfront.evolve.discretisation import Discrete
 from sharpfront.pieces.frame import Frame
 
 # Matrices are those of the first stage from this share of a step on. What is stiff contracts as a

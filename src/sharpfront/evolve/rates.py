@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.collocation import Fields, Moments
-from sharpfront.evolve.discrete import Discrete
+from sharpfront.evolve.discretisation import Discrete
 from sharpfront.pieces.frame import Frame
 
 # Newton's iterations for what constraints determine, and where they end, relative to the values.

@@ -9,14 +9,14 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import diagonal
-from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.discretisation import Discrete
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
-from sharpfront.evolve.time_events import Agenda
+from sharpfront.evolve.time_events import TimeEvents
+from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab
-from sharpfront.trust.integrals import Watch
+from sharpfront.trust.narrow_data_in_time import Watch
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Run:
     discrete: Discrete  # equations and conditions
     mesher: Mesher  # functions on meshes
     tol: float  # of the steps, relative to max(1, max|u|)
-    agenda: Agenda  # what happens when
+    agenda: TimeEvents  # what happens when
     watches: tuple[Watch, ...]  # equations whose data may be narrow
     # Whether data may hide between the stages of a step: in equations, in conditions.
     looks: tuple[bool, bool]

@@ -6,7 +6,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import diagonal
-from sharpfront.evolve.band import layout_of
+from sharpfront.evolve.band_layout import layout_of
 from sharpfront.evolve.collocation import Fields
 
 

@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State, combined
-from sharpfront.evolve.unseen import unseen
+from sharpfront.evolve.stage_defect import unseen
 from sharpfront.pieces.frame import Frame
 
 # Newton's iterations, and how many of them are mixed.

@@ -18,8 +18,8 @@ from sharpfront.equation.edges import COMPARISONS, LOGICAL
 from sharpfront.equation.expression import Apply, Expression, Key, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
-from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.equations import Residual, TimeSystem
+from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.pieces.frame import Frame
 
 # The range, of the size of what is compared, for a tolerance of one: it goes with its root. Where

@@ -30,12 +30,12 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.graph import ordered
 from sharpfront.equation.linearise import substitute
-from sharpfront.evolve.equations import TimeSystem
-from sharpfront.place.line.breaks import breaks_of
+from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.place.line.sampling import sampled
+from sharpfront.place.line.singularities import breaks_of
 from sharpfront.problem import Problem
 from sharpfront.trust.events import Event, appearances, events
-from sharpfront.trust.formula import Formula, dependence, formula, hints, is_opaque
+from sharpfront.trust.formula_parts import Formula, dependence, formula, hints, is_opaque
 
 # A step sees at most so many times the range of what depends on time: less than a rise and a fall,
 # even where it is stretched, so that nothing comes and goes within one. With half of it fronts that
@@ -67,7 +67,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Agenda:
+class TimeEvents:
     """What the steps must not jump over.
 
     Parameters
@@ -191,13 +191,13 @@ def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
     return number
 
 
-def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
+def time_events_of(formulas: Sequence[Formula], span: Span) -> TimeEvents:
     """Return what the formulas of a problem do with time."""
     watched = [_watched_formula(f, span) for f in formulas if f.parts or f.local_parts]
     found = tuple(e for w in watched if not w.formula.on_boundary for e in w.found)
     if not any(w.formula.parts for w in watched):
         none = np.zeros(0)
-        return Agenda(none, none, none, found)
+        return TimeEvents(none, none, none, found)
     stops = _merged([t for w in watched for t in w.stops], span)
     near = sorted({*map(float, stops), *(float(t) for w in watched for t in w.hints)})
     inside = [t for t in near if span[0] < t < span[1]]
@@ -216,7 +216,7 @@ def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
         return np.nan_to_num(every(t)[usable], posinf=0.0, neginf=0.0)
 
     moments, values = sampled(rows, *span, hints=inside, bends=BENDS)
-    return Agenda(moments, _passed(moments, values, parts, stops), stops, found)
+    return TimeEvents(moments, _passed(moments, values, parts, stops), stops, found)
 
 
 def _passed(moments: FloatArray, values: FloatArray, parts: Ints, stops: FloatArray) -> FloatArray:

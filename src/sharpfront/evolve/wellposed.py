@@ -13,7 +13,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.problem.initial import velocity_name
 
 if TYPE_CHECKING:
-    from sharpfront.evolve.equations import Residual, TimeSystem
+    from sharpfront.evolve.time_system import Residual, TimeSystem
 
 SIDES = ("left", "right")
 # What to try where small waves grow without bound: of second and of first order in time.

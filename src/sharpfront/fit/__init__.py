@@ -2,7 +2,7 @@
 
 from sharpfront.fit.data import Data
 from sharpfront.fit.fitting import fit
-from sharpfront.fit.free import Free, Prior
+from sharpfront.fit.free_parameters import Free, Prior
 from sharpfront.fit.result import Fit
 from sharpfront.fit.sweep import sweep
 from sharpfront.fit.table import Table

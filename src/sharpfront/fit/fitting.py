@@ -15,8 +15,7 @@ from sharpfront.checks import explained, flag, function
 from sharpfront.equation.opaque import function as sf_function
 from sharpfront.errors import ProblemError
 from sharpfront.fit.data import Data
-from sharpfront.fit.free import as_free
-from sharpfront.fit.functions import (
+from sharpfront.fit.free_functions import (
     CENTRES,
     Candidate,
     Curve,
@@ -26,6 +25,7 @@ from sharpfront.fit.functions import (
     candidates,
     expanded,
 )
+from sharpfront.fit.free_parameters import as_free
 from sharpfront.fit.marquardt import (
     LAST_TOL,
     SHARE,
@@ -38,7 +38,7 @@ from sharpfront.fit.marquardt import (
 )
 from sharpfront.fit.model import Model
 from sharpfront.fit.result import UNLIKELY, Fit
-from sharpfront.fit.stated import stated_model
+from sharpfront.fit.stated_model import stated_model
 from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
 from sharpfront.problem.family import Family

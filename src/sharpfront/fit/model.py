@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ArgumentError, SharpfrontError
 from sharpfront.fit.data import Observed
-from sharpfront.fit.free import Free
+from sharpfront.fit.free_parameters import Free
 from sharpfront.problem.family import Family
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation

@@ -13,7 +13,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, one_of, refusal, whole
 from sharpfront.errors import ProblemError
-from sharpfront.fit.functions import FittedFunction
+from sharpfront.fit.free_functions import FittedFunction
 from sharpfront.fit.marquardt import Ended, Minimum
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled

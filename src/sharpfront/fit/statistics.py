@@ -9,7 +9,7 @@ from scipy import special
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.fit.data import Observed
-from sharpfront.fit.free import Free
+from sharpfront.fit.free_parameters import Free
 
 # Singular values below this part of the largest are rounding.
 ROUNDING = 1e-8

@@ -14,7 +14,7 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Circle, Pieces, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.patches import Face, Sphere
-from sharpfront.geometry.stated import StatedShape, squared_distance, sum_of, vector
+from sharpfront.geometry.stated_shape import StatedShape, squared_distance, sum_of, vector
 
 
 @dataclass(frozen=True, init=False, repr=False)

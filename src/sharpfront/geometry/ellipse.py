@@ -15,7 +15,7 @@ from sharpfront.checks import explained, finite
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points
-from sharpfront.geometry.stated import StatedShape, vector
+from sharpfront.geometry.stated_shape import StatedShape, vector
 
 # Angles between which arc lengths are looked up before Newton's method, and its steps: the worst of
 # arcs at a ratio of axes of 1e4 has 1e-13 of the length left after four.

@@ -2,6 +2,6 @@
 
 from sharpfront.geometry.ball import Ball, Disk, HalfSpace
 from sharpfront.geometry.ellipse import Ellipse
-from sharpfront.geometry.stated import StatedShape
+from sharpfront.geometry.stated_shape import StatedShape
 
 SHAPES: dict[str, type[StatedShape]] = {s.kind: s for s in (Disk, Ball, Ellipse, HalfSpace)}

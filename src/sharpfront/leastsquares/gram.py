@@ -23,10 +23,10 @@ from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import Remainder, remainder
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces, united
+from sharpfront.leastsquares.parallel_lapack import add_gram, factor_cholesky, solve_triangle
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.reflectors import unpacked
 from sharpfront.leastsquares.threads import cores, mapped
-from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
 
 # Up to so many columns a triangle is not spread out to be multiplied.
 FEW_COLUMNS = 8

@@ -26,8 +26,8 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.parallel_lapack import reflect
 from sharpfront.leastsquares.reflectors import PANEL, upper_half
-from sharpfront.leastsquares.unlocked import reflect
 
 # Functions of which leaves' own columns leave less than this share of the largest are resolved by
 # these: what is left is rounding.

@@ -24,6 +24,7 @@ from sharpfront.leastsquares.leaf_rows import (
     joined,
     remainder,
 )
+from sharpfront.leastsquares.parallel_lapack import reduce_below, reflect, solve_triangle
 from sharpfront.leastsquares.reflectors import (
     PANEL,
     RankedReflection,
@@ -32,11 +33,10 @@ from sharpfront.leastsquares.reflectors import (
     unpacked,
 )
 from sharpfront.leastsquares.threads import mapped
-from sharpfront.leastsquares.unlocked import reduce_below, reflect, solve_triangle
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class DecoupledLeaves:
     """Leaves with the same matrices, in which no row couples two unknowns."""
 
     leaves: Sequence[LeafRows]
@@ -44,7 +44,7 @@ class Apart:
     owners: Sequence[Ints]
 
     @classmethod
-    def of(cls, leaves: Sequence[LeafRows]) -> Apart | None:
+    def of(cls, leaves: Sequence[LeafRows]) -> DecoupledLeaves | None:
         """Return leaves that fall apart; None where they do not."""
         first = leaves[0]
         if first.unknowns < 2 or first.redundant:
@@ -274,7 +274,7 @@ def _below_triangle(leaf: LeafRows, top: FloatArray, bottom: FloatArray) -> Floa
 
 def _factor(leaves: Sequence[LeafRows], answering: bool) -> list[LeafFactor]:
     """Eliminate the columns of leaves with the same matrices."""
-    parts = Apart.of(leaves)
+    parts = DecoupledLeaves.of(leaves)
     if parts is not None:
         return parts.together([f for own in parts.shares for f in _factor(own, answering)])
     first = leaves[0]

@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.leaf_rows import Remainder, remainder
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.unlocked import solve_triangle
+from sharpfront.leastsquares.parallel_lapack import solve_triangle
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 STACKED_BLOCK = 32

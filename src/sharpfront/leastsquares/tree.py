@@ -20,7 +20,7 @@ import numpy as np
 from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.leastsquares.dissection import MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
-from sharpfront.leastsquares.iterated import is_large, iterated_traces, pays
+from sharpfront.leastsquares.iterative_traces import is_large, iterated_traces, pays
 from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces

@@ -1,6 +1,6 @@
 """Nonlinear problems: Newton's method in function space, damping and continuation."""
 
-from sharpfront.newton.around import newton_adaptor
+from sharpfront.newton.adaptor import newton_adaptor
 from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.guess import Start
 

@@ -15,9 +15,9 @@ from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
 from sharpfront.newton.damped import ROUNDING, Rules
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.rough import Search
+from sharpfront.newton.rough_solution import Search
 from sharpfront.place.line.breakpoints import Survey
-from sharpfront.place.line.discover import Discovery, equal_shares, monitor, variations
+from sharpfront.place.line.feature_search import Discovery, equal_shares, monitor, variations
 from sharpfront.problem import Problem
 
 # Cells of the first grid, and the fewest of later ones.

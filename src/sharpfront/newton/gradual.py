@@ -16,7 +16,7 @@ from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.damped import P
 from sharpfront.newton.deflation import APART
 from sharpfront.newton.iterate import Constants
-from sharpfront.newton.rough import Comparing, RoughSolution, Search
+from sharpfront.newton.rough_solution import Comparing, RoughSolution, Search
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 

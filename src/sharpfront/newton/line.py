@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.determined import undetermined
 from sharpfront.adapt.resolve_state import ResolveState
+from sharpfront.adapt.uniqueness import undetermined
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another, growing_modes
@@ -25,20 +25,20 @@ from sharpfront.newton.gradual import led_elsewhere
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
-from sharpfront.newton.rough import RoughSolution
+from sharpfront.newton.rough_solution import RoughSolution
 from sharpfront.newton.strategy import (
     COARSE,
     AboutItself,
     Move,
     NewtonState,
-    Turn,
+    NextStep,
     next_move,
     not_converged,
     unsettled,
     untrusted,
 )
 from sharpfront.place.line.breakpoints import Survey, survey
-from sharpfront.place.line.discover import special_points
+from sharpfront.place.line.feature_search import special_points
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
@@ -121,37 +121,37 @@ class LineStrategy:
                 found = unsettled(found, changed)
         return AboutItself.of(found, about, changed)
 
-    def observe(self, state: NewtonState, assessment: AboutItself) -> Turn:
+    def observe(self, state: NewtonState, assessment: AboutItself) -> NextStep:
         """Return the next Newton step on the same kernels, more kernels, or an end."""
         inner, found, progress = state.inner, assessment.found, state.progress
         if found.check is None:
-            return Turn(self.inner.observe(inner, found), renewed=True)
+            return NextStep(self.inner.observe(inner, found), renewed=True)
         doubt = explained(undetermined(self.inner, inner, assessment.problem, found))
         if doubt:
-            return Turn(replace(inner, finished=doubt, answer=untrusted(found)), renewed=True)
+            return NextStep(replace(inner, finished=doubt, answer=untrusted(found)), renewed=True)
         move = next_move(found.kernels_share, found.estimate.value, inner.tol, progress)
         if move is Move.COARSE:
-            return Turn(self.inner.observe(inner, found), renewed=True, stays=True)
+            return NextStep(self.inner.observe(inner, found), renewed=True, stays=True)
         inner = replace(inner, problem=assessment.problem)
         if move is Move.END:
             return self._ended(state, inner, assessment)
         stuck = progress.stuck()
         if move is Move.NEWTON:
-            return Turn(replace(inner, finished=stuck), renewed=False)
+            return NextStep(replace(inner, finished=stuck), renewed=False)
         following = self.inner.observe(inner, found)
         if following.finished and assessment.changed > found.estimate.value and stuck is None:
             # A correction above the estimate may be what is left of it.
-            return Turn(inner, renewed=False)
-        return Turn(following, renewed=True)
+            return NextStep(inner, renewed=False)
+        return NextStep(following, renewed=True)
 
-    def _ended(self, state: NewtonState, inner: ResolveState, last: AboutItself) -> Turn:
+    def _ended(self, state: NewtonState, inner: ResolveState, last: AboutItself) -> NextStep:
         """Return what the inner adaptor makes of an answer that is good enough."""
         if inner.seen is not None and inner.seen.explicit:
             inner = replace(inner, seen=_seen(state.tangent, inner.seen, last))
         inner = self.inner.observe(inner, last.found)
         if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
             inner = replace(inner, finished=unheld(inner.problem) or inner.finished)
-        return Turn(inner, renewed=True, forgotten=inner.answer is None)
+        return NextStep(inner, renewed=True, forgotten=inner.answer is None)
 
     def another(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
         """Return what speaks for another solution.

@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Patches
+from sharpfront.adapt.patchwork.applicability import lacking
 from sharpfront.adapt.patchwork.certify import noise_in
-from sharpfront.adapt.patchwork.compared import compared_points
+from sharpfront.adapt.patchwork.comparison import compared_points
 from sharpfront.adapt.patchwork.state import PatchState
-from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.deflation import other_than_zero
-from sharpfront.newton.functions import SMALL, FunctionCorrector, distance
+from sharpfront.newton.function_corrector import SMALL, FunctionCorrector, distance
 from sharpfront.newton.gradual import LOOKED_AT, led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
-from sharpfront.newton.rough import RoughSolution
-from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, Turn, not_converged
+from sharpfront.newton.rough_solution import RoughSolution
+from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, NextStep, not_converged
 from sharpfront.newton.tangent import Tangent
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.tiling.tiling import tiling_of
@@ -194,7 +194,7 @@ class PatchStrategy:
         found = self.inner.assess(own, approximation)
         return AboutItself.of(found, about, changed)
 
-    def observe(self, state: NewtonState, assessment: AboutItself) -> Turn:
+    def observe(self, state: NewtonState, assessment: AboutItself) -> NextStep:
         """Return the next Newton step, on the same patches if they will do, or an end."""
         found, progress = assessment.found, state.progress
         inner = state.inner.about(assessment.problem)
@@ -206,10 +206,10 @@ class PatchStrategy:
             waiting = value > inner.tol and assessment.changed > value
         stuck = progress.stuck() if waiting else None
         if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
-            return Turn(replace(inner, finished=stuck), renewed=False)
+            return NextStep(replace(inner, finished=stuck), renewed=False)
         if waiting and stuck is None:
-            return Turn(inner, renewed=False)
-        return Turn(self.inner.observe(inner, found), renewed=True)
+            return NextStep(inner, renewed=False)
+        return NextStep(self.inner.observe(inner, found), renewed=True)
 
     def another(self, state: NewtonState, inner: PatchState) -> Outcome | None:
         """Return what speaks for another solution: than zero, or on the line by the gradual way."""

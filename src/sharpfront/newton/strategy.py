@@ -17,7 +17,7 @@ from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.newton.damped import ROUNDING, Newton
 from sharpfront.newton.iterate import Iterate
-from sharpfront.newton.rough import Corrector, RoughSolution
+from sharpfront.newton.rough_solution import Corrector, RoughSolution
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
@@ -193,7 +193,7 @@ class NewtonState:
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
+class NextStep:
     """What comes after an assessed solve."""
 
     inner: Any  # the strategy's next state
@@ -222,7 +222,7 @@ class LinearStrategy(Protocol):
     def assess(self, state: NewtonState, about: Any, approximation: Approximation) -> AboutItself:
         """Return how good a solution is, with the linear problem about itself."""
 
-    def observe(self, state: NewtonState, assessment: Any) -> Turn:
+    def observe(self, state: NewtonState, assessment: Any) -> NextStep:
         """Return what comes next."""
 
     def another(self, state: NewtonState, inner: Any) -> Outcome | None:

@@ -14,7 +14,7 @@ from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.files import text_of
 from sharpfront.fit import Data, Free
-from sharpfront.fit.free import Prior
+from sharpfront.fit.free_parameters import Prior
 from sharpfront.problem import Problem
 from sharpfront.problem_file.build import Draft
 

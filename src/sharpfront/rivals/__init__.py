@@ -1,5 +1,5 @@
 """Other methods behind one contract, and races between them."""
 
-from sharpfront.rivals.comparing import compare
+from sharpfront.rivals.compare_methods import compare
 
 __all__ = ["compare"]

@@ -26,7 +26,7 @@ from sharpfront.equation.graph import derivatives_in, folded
 from sharpfront.errors import SharpfrontError
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
-from sharpfront.rivals.lines import unit_rate
+from sharpfront.rivals.method_of_lines import unit_rate
 
 SOURCES = "SHARPFRONT_BACOLI"
 _FILES = ("d1mach_i1mach.f95", "bacoli.f", "bacoli-aux.f", "bacolri.f", "bacolri-aux.f")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sharpfront.catalog.entry import Published
 from sharpfront.files import write_text
-from sharpfront.rivals.racing import Lane, Mark
+from sharpfront.rivals.racing import FrontierPoint, Lane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ HEAD = ("Method", "Beside ours", "Error", "Seconds", *(f"to 1e-{k}" for k in (2,
 
 
 @dataclass(frozen=True)
-class Beside:
+class BestRival:
     """A method beside ours, where it does best."""
 
     target: float  # a power of ten that it reaches
@@ -72,15 +72,15 @@ class Comparison:
         """Return what the method of that name did."""
         return next(lane for lane in self.lanes if lane.name == name)
 
-    def beside_ours(self, lane: Lane) -> Beside:
+    def beside_ours(self, lane: Lane) -> BestRival:
         """Return where a method does best beside ours."""
         reached = [p for p in POWERS if lane.best is not None and lane.best.error <= p]
         ours = self.lane("ours")
-        found = [Beside(power, _ratio(lane, ours, power)) for power in reached]
-        return min(found, key=lambda b: (b.ratio, b.target), default=Beside(math.nan, math.inf))
+        found = [BestRival(power, _ratio(lane, ours, power)) for power in reached]
+        return min(found, key=lambda b: (b.ratio, b.target), default=BestRival(math.nan, math.inf))
 
     @property
-    def losses(self) -> tuple[tuple[Lane, Beside], ...]:
+    def losses(self) -> tuple[tuple[Lane, BestRival], ...]:
         """The methods that were faster than ours to some error, or got further; worst first."""
         found = [(x, self.beside_ours(x)) for x in self.lanes if x.name != "ours"]
         return tuple(
@@ -183,7 +183,7 @@ def _ratio(lane: Lane, ours: Lane, target: float) -> float:
     return 0.0 if math.isinf(own) else its / own
 
 
-def _spread(mark: Mark) -> str:
+def _spread(mark: FrontierPoint) -> str:
     """Return the median error, and the extremes where they differ."""
     errors = sorted(run.error for run in mark.runs)
     words = f"{mark.error:.1e}"

@@ -12,7 +12,7 @@ from sharpfront.equation.graph import derivatives_in, folded, ordered
 from sharpfront.geometry import Box, Polygon
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
-from sharpfront.rivals.elements import SIZES, WeakForm, weak_refusal
+from sharpfront.rivals.scikit_fem import SIZES, WeakForm, weak_refusal
 
 # Cells whose recovered gradient differs by more than this share of the largest are refined.
 _MARKED_FROM = 0.25

@@ -49,7 +49,7 @@ class Run:
 
 
 @dataclass(eq=False)
-class Apart:
+class RivalProcess:
     """A rival at work in a process that lasts from run to run, and is made again when it ends.
 
     Off Linux the runs are made here, and only methods that look at the time themselves keep to it.
@@ -166,7 +166,7 @@ _MISSED = 0.1
 
 
 @dataclass(frozen=True)
-class Mark:
+class FrontierPoint:
     """A setting that no faster one is as good as, run several times.
 
     Parameters
@@ -211,7 +211,7 @@ class Lane:
     title: str
     citation: str
     skipped: str = ""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[FrontierPoint, ...] = ()
     tried: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
@@ -220,7 +220,7 @@ class Lane:
         return sum(run.seconds for run in self.tried)
 
     @property
-    def best(self) -> Mark | None:
+    def best(self) -> FrontierPoint | None:
         """The mark of the smallest error."""
         return min(self.marks, key=lambda mark: mark.error, default=None)
 
@@ -262,12 +262,14 @@ def race(
     reason = rival.applies(subject())
     if reason:
         return Lane(*words, skipped=f"does not apply: {reason}")
-    runner = _Runner(rival, Apart(rival, subject, judge), seconds, seeds, say)
+    runner = _Runner(rival, RivalProcess(rival, subject, judge), seconds, seeds, say)
     try:
         tried = runner.search(rival.settings(subject()))
         good = frontier(tried, lambda each: each[1])
         marks = [
-            runner.again(setting, run) if _worth_timing(run, ours) else Mark(setting.words, (run,))
+            runner.again(setting, run)
+            if _worth_timing(run, ours)
+            else FrontierPoint(setting.words, (run,))
             for setting, run in good
         ]
     finally:
@@ -286,7 +288,7 @@ def _worth_timing(run: Run, ours: Lane | None) -> bool:
 @dataclass(frozen=True, eq=False)
 class _Runner:
     rival: Rival
-    apart: Apart
+    apart: RivalProcess
     seconds: float
     seeds: Sequence[int]
     say: Callable[[str], None]
@@ -305,7 +307,7 @@ class _Runner:
             tried.append((setting, run))
         return tried
 
-    def again(self, setting: Setting, first: Run) -> Mark:
+    def again(self, setting: Setting, first: Run) -> FrontierPoint:
         """Return a mark: the setting with all seeds, or repeated where nothing is drawn."""
         runs, limit = [first], setting.share * self.seconds
         wanted = self.seeds[1:] if self.rival.drawn else [first.seed] * (_REPEATS - 1)
@@ -315,7 +317,7 @@ class _Runner:
             run = self.run(setting, seed, limit if setting.share < 1 else 2 * limit)
             if self.rival.drawn or run.error < math.inf:
                 runs.append(run)
-        return Mark(setting.words, tuple(runs))
+        return FrontierPoint(setting.words, tuple(runs))
 
     def run(self, setting: Setting, seed: int, limit: float) -> Run:
         """Return one run with its time and its error."""
@@ -326,7 +328,7 @@ class _Runner:
 T = TypeVar("T")
 
 
-def frontier(items: Iterable[T], measured: Callable[[T], Run | Mark]) -> list[T]:
+def frontier(items: Iterable[T], measured: Callable[[T], Run | FrontierPoint]) -> list[T]:
     """Return the items that no faster one is as good as, the fastest first."""
     best: list[T] = []
     for item in sorted(items, key=lambda each: measured(each).seconds):

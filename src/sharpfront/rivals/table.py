@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError
 from sharpfront.rivals.bacoli import BACOLI
-from sharpfront.rivals.bvp import SOLVE_BVP
 from sharpfront.rivals.chebyshev import CHEBYSHEV
 from sharpfront.rivals.contract import Rival
-from sharpfront.rivals.elements import SCIKIT_FEM
 from sharpfront.rivals.gmm_pielm import GMM_PIELM, RBF_PIELM
 from sharpfront.rivals.kapi_elm import KAPI_ELM
-from sharpfront.rivals.lines import LINES
+from sharpfront.rivals.method_of_lines import LINES
 from sharpfront.rivals.ngsolve_refined import NGSOLVE
 from sharpfront.rivals.ours import OURS
 from sharpfront.rivals.pielm import PIELM
 from sharpfront.rivals.pinn import PINN
 from sharpfront.rivals.rad import RAD
+from sharpfront.rivals.scikit_fem import SCIKIT_FEM
+from sharpfront.rivals.scipy_bvp import SOLVE_BVP
 
 _ALL: tuple[Rival, ...] = (
     *(OURS, GMM_PIELM, RBF_PIELM, PIELM, KAPI_ELM, RAD, PINN),

@@ -14,20 +14,20 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, Ints, namespace, to_host
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import is_joint
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.total_degree import is_joint
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.on_device import evaluated, is_known
 from sharpfront.leastsquares.device import Device
 from sharpfront.rows.batched_axes import Axis
 from sharpfront.rows.equation_rows import with_means
-from sharpfront.rows.measure import TINY, Measure, lighter
+from sharpfront.rows.form_values import FormValues, form_at, taylor_of_all
 from sharpfront.rows.moments import all_means, plain_tests
-from sharpfront.rows.norm import felt_units, units
-from sharpfront.rows.sides import form_matrix
+from sharpfront.rows.row_norm import felt_units, units
+from sharpfront.rows.row_scaling import TINY, Measure, lighter
+from sharpfront.rows.side_quadrature import form_matrix
 from sharpfront.rows.sources import ROUGH
-from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
 
 class EquationBatch:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import Array, Flags, FloatArray, Ints
 from sharpfront.bases.boxes import distinct
-from sharpfront.bases.joint import is_joint, products
+from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
 from sharpfront.leastsquares.device import Device, pooled
 from sharpfront.leastsquares.leaf_rows import Tie
@@ -20,7 +20,7 @@ from sharpfront.rows.batched_ties import TieBatch
 from sharpfront.rows.conditions import Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces
-from sharpfront.rows.ties import TraceTies
+from sharpfront.rows.trace_ties import TraceTies
 
 
 class _Shape(NamedTuple):

@@ -6,14 +6,14 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, Ints
 from sharpfront.bases.boxes import Boxes, distinct
-from sharpfront.bases.joint import is_joint, products
+from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.leastsquares.device import Device
 from sharpfront.rows.faces import Faces, others
-from sharpfront.rows.measure import Measure
-from sharpfront.rows.norm import THIN
-from sharpfront.rows.sides import STEPS, moment_matrix, moments_of
-from sharpfront.rows.ties import TraceTies
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
+from sharpfront.rows.row_norm import THIN
+from sharpfront.rows.row_scaling import Measure
+from sharpfront.rows.side_quadrature import STEPS, moment_matrix, moments_of
+from sharpfront.rows.trace_ties import TraceTies
 
 
 class TieBatch:

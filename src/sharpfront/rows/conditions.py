@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Cut
+from sharpfront.bases.cut_cells import Cut
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition
 from sharpfront.rows.faces import Side
-from sharpfront.rows.measure import TINY, Measure
+from sharpfront.rows.form_values import FormValues, form_at, is_constant, taylor_of, taylor_of_all
 from sharpfront.rows.moments import weighed_rows, weighed_source
-from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import (
+from sharpfront.rows.row_norm import size_of_terms
+from sharpfront.rows.row_scaling import TINY, Measure
+from sharpfront.rows.side_quadrature import (
     form_matrix,
     local_sides,
     nearest_patch,
@@ -28,7 +29,6 @@ from sharpfront.rows.sides import (
     side_rule,
     side_tables,
 )
-from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of, taylor_of_all
 
 Rows = tuple[FloatArray, FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.

@@ -19,12 +19,12 @@ from sharpfront.leastsquares.leaf_rows import Matrix, Reduced, remainder
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
-from sharpfront.rows.measure import TINY, Measure, lightest
+from sharpfront.rows.form_values import FormValues, RowPoints, constants_of, form_at, kinds_of
 from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
-from sharpfront.rows.norm import felt_size, size_of_terms
-from sharpfront.rows.sides import inner_sides, local_sides, scattered_matrix
+from sharpfront.rows.row_norm import felt_size, size_of_terms
+from sharpfront.rows.row_scaling import TINY, Measure, lightest
+from sharpfront.rows.side_quadrature import inner_sides, local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
-from sharpfront.rows.values import FormValues, RowPoints, constants_of, form_at, kinds_of
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
 # another norm, hardly later.

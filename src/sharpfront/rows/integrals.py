@@ -18,10 +18,10 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.leastsquares.leaf_rows import LeafRows, Matrix, Tie
 from sharpfront.problem import IntegralCondition, Problem
-from sharpfront.rows.measure import Measure
-from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import form_matrix, scattered_matrix
-from sharpfront.rows.values import form_at, taylor_of
+from sharpfront.rows.form_values import form_at, taylor_of
+from sharpfront.rows.row_norm import size_of_terms
+from sharpfront.rows.row_scaling import Measure
+from sharpfront.rows.side_quadrature import form_matrix, scattered_matrix
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
 from sharpfront.rows.faces import Face
+from sharpfront.rows.form_values import FormValues
 from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
-from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import form_matrix, moments_of
-from sharpfront.rows.values import FormValues
+from sharpfront.rows.row_norm import size_of_terms
+from sharpfront.rows.side_quadrature import form_matrix, moments_of
 
 # Places that differ by less than this share of the domain are one.
 ROUNDING = 1e-12
@@ -59,7 +59,7 @@ class FaceSizes:
 class Interfaces:
     """The lines of a linear problem on which something jumps, and what goes on there.
 
-    `rough` says how rough each unknown is (`rows.norm`).
+    `rough` says how rough each unknown is (`rows.row_norm`).
     """
 
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.graph import ordered
 from sharpfront.equation.interfaces import Load, curved_conditions
-from sharpfront.equation.inverse import Along, places
+from sharpfront.equation.level_places import Along, places
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.values import at_points, environment
 from sharpfront.equation.weak import is_delta

@@ -7,9 +7,9 @@ from functools import lru_cache
 from sharpfront.equation.edges import jumps_along
 from sharpfront.equation.expression import Apply, Expression, Values
 from sharpfront.equation.graph import derivatives_in, ordered
-from sharpfront.equation.levels import Level, levels_of
+from sharpfront.equation.level_curves import Level, levels_of
 from sharpfront.equation.linearise import linear_form
-from sharpfront.equation.slanted import Line, goes_on, jump_lines, straight_lines
+from sharpfront.equation.oblique_lines import Line, goes_on, jump_lines, straight_lines
 from sharpfront.equation.weak import is_weak
 from sharpfront.problem import Problem
 

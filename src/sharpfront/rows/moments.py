@@ -15,12 +15,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import means_of
-from sharpfront.bases.joint import is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, projection
 from sharpfront.bases.patch import Patch, product_matrix
+from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.leastsquares.leaf_rows import Summed
-from sharpfront.rows.sides import form_matrix
-from sharpfront.rows.values import FormValues
+from sharpfront.rows.form_values import FormValues
+from sharpfront.rows.side_quadrature import form_matrix
 
 # Of each axis, how many functions residuals are weighed with, and what they decay by (`AxisMap`).
 Tests = tuple[tuple[int, float], ...]

@@ -14,10 +14,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.boxes import Boxes
-from sharpfront.bases.cut import SHORTEST, Cut
+from sharpfront.bases.cut_cells import SHORTEST, Cut
 from sharpfront.bases.partial_faces import ShellFace
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.solid_cut import SolidCut, SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidCut, SolidRegion
 from sharpfront.maps import Chart, Quadrilateral, Shell, Strip, normals_across
 from sharpfront.rows.faces import Contact, Face, Faces, Side, others
 

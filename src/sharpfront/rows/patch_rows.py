@@ -34,13 +34,13 @@ from sharpfront.rows.batched_rows import BatchedRows
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
+from sharpfront.rows.form_values import form_at
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import Interfaces
-from sharpfront.rows.measure import Measure
-from sharpfront.rows.reach import near_moments
-from sharpfront.rows.sides import nearest_patch
-from sharpfront.rows.ties import TraceTies
-from sharpfront.rows.values import form_at
+from sharpfront.rows.moment_reach import near_moments
+from sharpfront.rows.row_scaling import Measure
+from sharpfront.rows.side_quadrature import nearest_patch
+from sharpfront.rows.trace_ties import TraceTies
 
 
 def climbs(

@@ -20,9 +20,9 @@ from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionAt, ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.measure import Measure
+from sharpfront.rows.form_values import RowPoints, form_at
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.values import RowPoints, form_at
+from sharpfront.rows.row_scaling import Measure
 
 
 class PencilEquations(EquationRows):

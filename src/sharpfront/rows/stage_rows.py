@@ -15,18 +15,18 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.leastsquares.kept import KeptLeaf
+from sharpfront.leastsquares.factored_tree import KeptLeaf
 from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionAt, ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
-from sharpfront.rows.measure import Measure
+from sharpfront.rows.form_values import FormValues, RowPoints, form_at, kinds_of
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.values import FormValues, RowPoints, form_at, kinds_of
+from sharpfront.rows.row_scaling import Measure
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class StageCondition:
     """Where a condition is asked on a patch.
 
     Parameters
@@ -49,7 +49,7 @@ class _StageConditions(ConditionRows):
     """Rows of conditions that tell where they are asked."""
 
     def _right_sides(self, here: ConditionAt) -> Any:
-        return Asked(here.form, here.weighed(here.scale), here.points, here.normals)
+        return StageCondition(here.form, here.weighed(here.scale), here.points, here.normals)
 
 
 class _StageEquations(EquationRows):
@@ -124,7 +124,7 @@ class StageRows(PatchRows):
         super().__init__(problem)
         self._conditions = _StageConditions(self.measure)
         self._stages = _StageEquations(self.measure, powers, rate)
-        self.asked: list[list[Asked]] = []
+        self.asked: list[list[StageCondition]] = []
 
     def kept_leaves(
         self, patches: Sequence[Patch], faces: Faces, sides: Mapping[Side, str]

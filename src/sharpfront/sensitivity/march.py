@@ -20,11 +20,11 @@ from sharpfront.bases.radau import diagonal, left_out, stage_nodes
 from sharpfront.equation.linearise import Term, substitute
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
-from sharpfront.evolve.discrete import Discrete, Rows
-from sharpfront.evolve.equations import Residual, TimeSystem, outward, time_system
+from sharpfront.evolve.discretisation import Discrete, Rows
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.stage_system import StageSystem
+from sharpfront.evolve.time_system import Residual, TimeSystem, outward, time_system
 from sharpfront.pieces.elements import Reference, reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sharpfront.adapt.again import beside, may_go_on
-from sharpfront.adapt.turn import Step, turn
+from sharpfront.adapt.adaptive_step import AdaptiveStep, adaptive_step
+from sharpfront.adapt.basis_reuse import may_go_on, neighbouring
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
@@ -171,14 +171,14 @@ class Member:
     ) -> Solution | None:
         problem, kept = self.family(**values), self.kept
         assert kept is not None and solution.problem is not None
-        state = beside(kept.state, solution.problem, problem, tol)
+        state = neighbouring(kept.state, solution.problem, problem, tol)
         if state is None:
             return None
-        steps: list[Step] = []
+        steps: list[AdaptiveStep] = []
         try:
             with blas_threads(1):
                 while state.finished is None:
-                    step, state = turn(problem, kept.adaptor, state, len(steps))
+                    step, state = adaptive_step(problem, kept.adaptor, state, len(steps))
                     steps.append(step)
                     if state.finished is None and (
                         len(steps) > 1 or not may_go_on(state, step.assessment)

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from sharpfront.adapt import Adaptor
-from sharpfront.adapt.again import again, alone, together_again
-from sharpfront.adapt.turn import Step, turn
+from sharpfront.adapt.adaptive_step import AdaptiveStep, adaptive_step
+from sharpfront.adapt.basis_reuse import detach, reused, reused_together
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.bases.joined import JoinedBasis
 from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.sum_basis import JoinedBasis
 from sharpfront.errors import DomainError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.kernels.basis import Basis
@@ -170,7 +170,7 @@ def unchecked(kept: Kept, linear: Sequence[Problem]) -> list[Approximation | Non
 
     On the kernels that are there.
     """
-    states = together_again(kept.state, linear, 1.0, [False] * len(linear))
+    states = reused_together(kept.state, linear, 1.0, [False] * len(linear))
     return [_on_kernels(kept, *pair) for pair in zip(states, linear, strict=True)]
 
 
@@ -211,7 +211,7 @@ class Sides:
         d), those of what is solved for; a place is nan where a row speaks of several.
         """
         method = kept.adaptor.leastsquares
-        states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
+        states = [reused(kept.state, each, 1.0, surveyed=False) for each in linear]
         if not states or states[0] is None:
             return None
         assert isinstance(method, ManySided)
@@ -266,7 +266,7 @@ def resolved(
     The tolerance is relative to the size of what is solved for. `relative` are the sizes of the
     parameters. Surveyed is a problem that may have features that the solution has nothing of.
     """
-    states = together_again(kept.state, linear, tol, surveyed)
+    states = reused_together(kept.state, linear, tol, surveyed)
     return [
         None if state is None else _resolved(solution, kept, each, state, size, look)
         for state, each, size, look in zip(states, linear, relative, surveyed, strict=True)
@@ -282,7 +282,7 @@ def _resolved(
     size = largest(found, points)
     if 0.0 < size < 1.0 and found.error_estimate > tol * size:
         # An estimate is relative to one at least, which says little of what is small.
-        stricter = again(kept.state, linear, tol * size, surveyed=surveyed)
+        stricter = reused(kept.state, linear, tol * size, surveyed=surveyed)
         found, points = _solved(solution, kept, linear, stricter)
     own = largest(solution, points)
     share = inherited(solution.error_estimate * max(1.0, own), own, size, relative)
@@ -299,12 +299,12 @@ def _solved(
 ) -> tuple[Solution, FloatArray]:
     """Return the solution, and the points at which it was checked."""
     tol = state.tol
-    steps: list[Step] = []
+    steps: list[AdaptiveStep] = []
     with blas_threads(1):
         while state.finished is None:
-            step, state = turn(linear, kept.adaptor, state, len(steps))
+            step, state = adaptive_step(linear, kept.adaptor, state, len(steps))
             steps.append(step)
-            alone(state)
+            detach(state)
     answer, outcome = state.answer, state.finished
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if outcome.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:

@@ -13,7 +13,7 @@ from sharpfront.equation.expression import Derivative
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Domain
 from sharpfront.solution.approximation import Approximation, as_points
-from sharpfront.solution.functionals import Asked, Known
+from sharpfront.solution.functionals import Functionals, Known
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Field(Asked):
+class Field(Functionals):
     """One unknown, or a derivative of it, as a function of the coordinates."""
 
     approximation: Approximation

@@ -12,8 +12,8 @@ from zipfile import is_zipfile
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joined import JoinedBasis, states_of_parts
 from sharpfront.bases.levels import LevelsInTime
+from sharpfront.bases.sum_basis import JoinedBasis, states_of_parts
 from sharpfront.checks import explained, file_path
 from sharpfront.errors import Outcome, OutcomeKind, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened

@@ -19,14 +19,14 @@ from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, as_points
 from sharpfront.solution.field import Estimate, Field, require_inside
-from sharpfront.solution.functionals import Asked, Known
+from sharpfront.solution.functionals import Functionals, Known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Asked):
+class Solution(Functionals):
     """A solution of a problem: call it, differentiate it, ask how far to trust it.
 
     Parameters

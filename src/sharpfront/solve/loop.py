@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sharpfront.adapt.adaptive_step import AdaptiveStep, adaptive_step
 from sharpfront.adapt.contract import Adaptor, State
-from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
 from sharpfront.checks import did_you_mean, explained, numbers_in
@@ -28,7 +28,7 @@ from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
 from sharpfront.solve.units import Units
 
 if TYPE_CHECKING:
-    from sharpfront.adapt.patchwork.lifted import Lifted
+    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
@@ -227,14 +227,14 @@ def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution,
         return lifted.put_back(_solve(lifted.problem, tol, budget, adaptor, tell)[0]), None
 
 
-def _lifted(problem: Problem, tol: float, adaptor: Adaptor) -> Lifted | None:
+def _lifted(problem: Problem, tol: float, adaptor: Adaptor) -> JumpLifting | None:
     """Return what jumps in a system that is solved on patches in the plane."""
     if len(problem.unknowns) == 1 or problem.domain.dimension != 2:
         return None
     from sharpfront.adapt import Patches
-    from sharpfront.adapt.patchwork.lifted import Lifted
+    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
 
-    return Lifted.of(problem, tol) if isinstance(adaptor, Patches) else None
+    return JumpLifting.of(problem, tol) if isinstance(adaptor, Patches) else None
 
 
 def _evolved(stated: Problem, tol: float, how: _How) -> Solution:
@@ -262,9 +262,9 @@ def _solve(
 ) -> tuple[Solution, _Left]:
     with blas_threads(1):
         state: State = adaptor.start(problem, tol, budget.seed)
-        steps: list[Step] = []
+        steps: list[AdaptiveStep] = []
         while state.finished is None:
-            step, state = turn(problem, adaptor, state, len(steps))
+            step, state = adaptive_step(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
     inner = getattr(adaptor, "inner", adaptor), getattr(state, "inner", state)
@@ -310,7 +310,7 @@ def _continued(
     return replace(new, history=numbered)
 
 
-def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:
+def _solution(problem: Problem, tol: float, steps: list[AdaptiveStep], state: State) -> Solution:
     answer, finished = state.answer, state.finished
     assert finished is not None
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)

@@ -11,7 +11,7 @@ import numpy as np
 from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
-from sharpfront.equation.focus import foci
+from sharpfront.equation.narrow_features import foci
 from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared, nearest, polished
 from sharpfront.spectrum.statement import Across, Complex, SpectralProblem

@@ -18,7 +18,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
-from sharpfront.rows.values import FormValues, form_at
+from sharpfront.rows.form_values import FormValues, form_at
 
 # Points inside at which an equation is told to be one of balance, and points of the sums.
 FEW, MOST = 100, 40_000

@@ -8,7 +8,7 @@ from sharpfront.arrays import largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import irregular_signs
 from sharpfront.estimate.line_error import ErrorCheck
-from sharpfront.place.line.discover import Discovery
+from sharpfront.place.line.feature_search import Discovery
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
 
 # Points inside and directions that are looked at.
 IN_DOMAIN, DIRECTIONS = 20, 24

@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import Switch
 from sharpfront.equation.expression import Apply
 from sharpfront.equation.graph import evaluate
-from sharpfront.trust.formula import Formula
+from sharpfront.trust.formula_parts import Formula
 
 # Points of the look over place and time.
 LOOK = 65_536

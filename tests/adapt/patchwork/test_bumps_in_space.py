@@ -7,10 +7,10 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import Patches
+from sharpfront.adapt.adaptive_step import adaptive_step
 from sharpfront.adapt.patchwork import adaptor
 from sharpfront.adapt.patchwork.certify import Certifier
-from sharpfront.adapt.patchwork.corners import are_quiet
-from sharpfront.adapt.turn import turn
+from sharpfront.adapt.patchwork.corner_changes import are_quiet
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, parts_of
@@ -76,7 +76,7 @@ def test_what_is_claimed_counts_edges_that_are_quiet(monkeypatch):
     claimed = []
     for quiet in (False, True):
         monkeypatch.setattr(adaptor, "are_quiet", lambda *_, quiet=quiet: quiet)
-        claimed.append(turn(problem, patches, state, 0)[0].assessment.certificate.singular)
+        claimed.append(adaptive_step(problem, patches, state, 0)[0].assessment.certificate.singular)
     assert claimed[0] > 1e-3
     assert claimed[1] == pytest.approx(claimed[0])
 
@@ -99,6 +99,6 @@ def test_the_richer_solution_is_asked_in_another_norm_where_the_poorer_is_not_en
         return solved(self, own, heavier, rows)
 
     monkeypatch.setattr(Certifier, "_solved", noting)
-    turn(problem, patches, state, 0)
+    adaptive_step(problem, patches, state, 0)
     assert asked[:2] == [(True, False), (False, True)]
     assert ((True, True) in asked) is richer

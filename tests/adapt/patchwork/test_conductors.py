@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.vertices import indefinite
+from sharpfront.adapt.patchwork.interface_vertices import indefinite
 from sharpfront.place.tiling.tiling import tiling_of
 
 ONE = [(0.3, 0.6, 0.4, 0.7)]

@@ -7,9 +7,9 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.adaptor import Patches
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.corner_sides import Bend, sides_at
-from sharpfront.adapt.patchwork.faded import cut_at_functions
-from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.adapt.patchwork.enriched_patches import cut_at_functions
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.maps import AxisMap

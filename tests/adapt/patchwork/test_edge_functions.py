@@ -5,11 +5,11 @@ import pytest
 from scipy.special import iv
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.edges import edge_functions
-from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions, restored_edge
-from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.local_functions import HeldFunctions
 from sharpfront.place.tiling.tiling import tiling_of
 
 ALONG = 1.3

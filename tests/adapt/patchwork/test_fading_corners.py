@@ -7,7 +7,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.adaptor import Patches
-from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.bases.corner_functions import restored, tabulated
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap

@@ -5,9 +5,9 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import noise_in
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind

@@ -6,10 +6,10 @@ from scipy.special import ive
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.adaptor import Patches
-from sharpfront.adapt.patchwork.layers import LayerTails
+from sharpfront.adapt.patchwork.layer_tails import LayerTails
 from sharpfront.maps import Shell
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.strips.layered import layers_along
+from sharpfront.place.strips.layered_surfaces import layers_along
 from sharpfront.place.tiling.tiling import tiling_of
 
 BALL = sf.Ball((0.1, -0.2, 0.3), 0.8)

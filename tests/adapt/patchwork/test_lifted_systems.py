@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.lifted import Lifted
+from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
 
 SQUARE = sf.Box((0, 1), (0, 1))
 RNG = np.random.default_rng(0)
@@ -59,10 +59,10 @@ def test_one_of_two_unknowns_jumps_at_a_corner(equations, tol, tmp_path):
 
 
 def test_what_is_left_does_not_jump():
-    lifted = Lifted.of(_species(_linear), 1e-6)
+    lifted = JumpLifting.of(_species(_linear), 1e-6)
     (jump,) = lifted.jumps
     assert jump.unknown == "u" and jump.function.place == (0.0, 0.0)
-    assert Lifted.of(lifted.problem, 1e-6) is None
+    assert JumpLifting.of(lifted.problem, 1e-6) is None
 
 
 def test_velocities_do_not_stand_alone():
@@ -73,4 +73,4 @@ def test_velocities_do_not_stand_alone():
         **dict.fromkeys(("left", "right", "bottom"), lambda u, v: [u, v]),
         conditions=[sf.at((0, 0), lambda p: p)],
     )
-    assert Lifted.of(cavity, 1e-6) is None
+    assert JumpLifting.of(cavity, 1e-6) is None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import Certificate
-from sharpfront.adapt.patchwork.compared import compared_points
+from sharpfront.adapt.patchwork.comparison import compared_points
 from sharpfront.adapt.patchwork.exponents import across_axes, least_exponent
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.bases.corner_functions import restored

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.compared import compared_points
-from sharpfront.bases.joint import products
+from sharpfront.adapt.patchwork.comparison import compared_points
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidRegion
+from sharpfront.bases.total_degree import products
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.tiling.tiling import tiling_of
+from sharpfront.rows.form_values import FormValues, InChart
 from sharpfront.rows.moments import projected, weighed_rows, weighed_source
-from sharpfront.rows.sides import form_matrix
-from sharpfront.rows.values import FormValues, InChart
+from sharpfront.rows.side_quadrature import form_matrix
 
 CUBE = sf.Box((0, 1), (0, 1), (0, 1))
 

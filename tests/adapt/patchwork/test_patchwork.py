@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.place.strips.layers import decay_rates, wave_numbers
+from sharpfront.place.strips.decay_rates import decay_rates, wave_numbers
 from sharpfront.place.tiling.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -12,7 +12,7 @@ SQUARE = sf.Box((0, 1), (0, 1))
 
 def largest_error(solution, exact, unknown=None):
     """Return the largest error inside every patch, relative to max(1, max|u|)."""
-    from sharpfront.adapt.patchwork.compared import compared_points
+    from sharpfront.adapt.patchwork.comparison import compared_points
 
     name = unknown or solution.unknowns[0]
     points = compared_points(solution.approximation.bases[name].patches)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.bending import SAME_POWER, _Held
-from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
+from sharpfront.adapt.patchwork.plate_corners import SAME_POWER, _Held
 from sharpfront.bases.corner_functions import CornerFunctions, restored
 from sharpfront.place.tiling.tiling import tiling_of
 

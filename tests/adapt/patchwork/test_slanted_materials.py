@@ -8,7 +8,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.exponents import least_exponent
-from sharpfront.equation.slanted import Line
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.errors import ProblemError
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.materials import material_lines

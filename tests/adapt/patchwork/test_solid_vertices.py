@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
-from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.local_functions import HeldFunctions
 from sharpfront.place.tiling.tiling import tiling_of
 
 CUBE = sf.Box((0, 1), (0, 1), (0, 1))

@@ -20,7 +20,7 @@ def solved(problem, tol):
 
 
 def largest_error(solution, exact):
-    from sharpfront.adapt.patchwork.compared import compared_points
+    from sharpfront.adapt.patchwork.comparison import compared_points
 
     points = compared_points(solution.approximation.bases["u"].patches)
     truth = exact(*points.T)

@@ -14,7 +14,7 @@ from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps,
 from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
 from sharpfront.place.line.breakpoints import Cut
-from sharpfront.place.line.plan import Part, Plan, grown
+from sharpfront.place.line.kernel_plan import Part, Plan, grown
 from sharpfront.place.line.subintervals import (
     Stretch,
     axis_of,

@@ -8,7 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.mixture import fit_bins
 from sharpfront.place.line.breakpoints import survey
-from sharpfront.place.line.layers import exponentials, graded_nodes, layers_at_ends
+from sharpfront.place.line.end_layers import exponentials, graded_nodes, layers_at_ends
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, ordinary
 
 ENDS = (LinearCondition((Term(0.0),)), LinearCondition((Term(1.0),)))
@@ -112,7 +112,7 @@ def test_one_solve_and_no_more_kernels_than_cells_would_ask_for(nu, monkeypatch)
         sf.Interval(0, 1), lambda u, x: -nu * u.dxx + (2 - x) * u.dx - np.cos(x), boundary="u = 0"
     )
     told = sf.solve(problem, tol=1e-9)
-    monkeypatch.setattr("sharpfront.place.line.discover.layers_at_ends", lambda *_: None)
+    monkeypatch.setattr("sharpfront.place.line.feature_search.layers_at_ends", lambda *_: None)
     looked = sf.solve(problem, tol=1e-9)
     assert told.converged
     assert looked.converged

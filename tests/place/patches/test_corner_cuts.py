@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.corners import CornerChanges
+from sharpfront.adapt.patchwork.corner_changes import CornerChanges
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.place.patches.first_patches import first_cells
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import first_cells
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.tiling import rings_of, tiling_of
 

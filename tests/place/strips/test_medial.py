@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ive, kve
 
 import sharpfront as sf
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Region
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.patches.settings import PatchSettings

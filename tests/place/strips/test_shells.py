@@ -9,8 +9,8 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
-from sharpfront.bases.stars import shell_of
-from sharpfront.geometry.star import squares_of
+from sharpfront.bases.star_charts import shell_of
+from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Shell
 from sharpfront.place.patches.cuts import Cell

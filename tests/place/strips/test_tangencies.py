@@ -9,8 +9,8 @@ import pytest
 from scipy.special import jv
 
 import sharpfront as sf
+from sharpfront.place.patches.first_patches import first_cells
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import first_cells
 from sharpfront.place.patches.wakes import shears_of, wakes
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.collars import collared

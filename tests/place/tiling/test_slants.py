@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.equation.slanted import Line
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.errors import ProblemError
-from sharpfront.place.patches.data import data_tails
-from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.data_probes import DataProbes
+from sharpfront.place.patches.data_resolution import data_tails
+from sharpfront.place.patches.first_patches import cut_along_edges, first_cells
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import cut_along_edges, first_cells
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.slants import arranged, everywhere
 from sharpfront.place.tiling.tiling import cut_along, tiling_of
@@ -152,7 +152,7 @@ def test_first_patches_hold_fronts_along_lines_that_cross(seed, most):
     waves = Waves.of(problem, tiling)
     cells = first_cells(problem, tiling, SETTINGS, 1e-2, 30_000, waves)
     assert sum(cell.patch.size for cell in cells) < most
-    held = data_tails(Looks(problem, (), 1e-2), [cell.patch for cell in cells])
+    held = data_tails(DataProbes(problem, (), 1e-2), [cell.patch for cell in cells])
     assert held.tail.max() <= 1.0
 
 
@@ -164,7 +164,7 @@ def test_what_is_missed_most_is_resolved_first():
     tiling = cut_along_edges(problem, tiling_of(problem.domain), SETTINGS, 1e-5)
     waves = Waves.of(problem, tiling)
     cells = first_cells(problem, tiling, SETTINGS, 1e-5, 30_000, waves)
-    held = data_tails(Looks(problem, (), 1e-5), [cell.patch for cell in cells])
+    held = data_tails(DataProbes(problem, (), 1e-5), [cell.patch for cell in cells])
     assert held.tail.max() <= 100.0
 
 

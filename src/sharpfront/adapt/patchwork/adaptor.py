@@ -16,15 +16,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.patchwork.applicability import lacking, suits
 from sharpfront.adapt.patchwork.calm_edges import are_calm
 from sharpfront.adapt.patchwork.certify import MEANING, Certifier
-from sharpfront.adapt.patchwork.checked import mismatch_of, residual_on
-from sharpfront.adapt.patchwork.corners import are_quiet
-from sharpfront.adapt.patchwork.faded import holding_faded
+from sharpfront.adapt.patchwork.corner_changes import are_quiet
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
+from sharpfront.adapt.patchwork.enriched_patches import holding_faded
+from sharpfront.adapt.patchwork.interface_vertices import indefinite
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.layers import grown_layers, layer_tails, richer_layers
-from sharpfront.adapt.patchwork.near import carried
-from sharpfront.adapt.patchwork.soft import soft_mode
+from sharpfront.adapt.patchwork.layer_tails import grown_layers, layer_tails, richer_layers
+from sharpfront.adapt.patchwork.residuals import mismatch_of, residual_on
+from sharpfront.adapt.patchwork.soft_modes import soft_mode
 from sharpfront.adapt.patchwork.state import (
     FEWEST,
     PatchAssessment,
@@ -36,7 +38,6 @@ from sharpfront.adapt.patchwork.state import (
     tails_in,
     tolerance_of,
 )
-from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.verdicts import (
     contradicted,
@@ -46,25 +47,24 @@ from sharpfront.adapt.patchwork.verdicts import (
     unseen,
     without_balance,
 )
-from sharpfront.adapt.patchwork.vertices import indefinite
-from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.adapt.patchwork.warm_start import carried
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.beside_walls import layers_along_walls
 from sharpfront.place.patches.cuts import Cell, is_shortest
-from sharpfront.place.patches.data import with_seen_data
-from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.data_probes import DataProbes
+from sharpfront.place.patches.data_resolution import with_seen_data
+from sharpfront.place.patches.first_patches import cut_for_data, first_cells, poorer
 from sharpfront.place.patches.poles import cut_at, with_poles
 from sharpfront.place.patches.refine import balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import cut_for_data, first_cells, poorer
 from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.wakes import shears_of
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.collars import collared
-from sharpfront.place.strips.layered import layers_along
+from sharpfront.place.strips.layered_surfaces import layers_along
 from sharpfront.place.strips.shears import sheared
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
@@ -73,8 +73,8 @@ from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance
 from sharpfront.trust.conditioning import AMPLIFIED
-from sharpfront.trust.cover import refuse_gaps
-from sharpfront.trust.freedom import require_unknowns
+from sharpfront.trust.coverage import refuse_gaps
+from sharpfront.trust.underdetermined import require_unknowns
 
 # After so many solves integrals of sources and data are compared, once: what has no solution may go
 # on to the most functions, 37 s on a disk instead of 0.4.
@@ -121,7 +121,7 @@ class Patches:
         tiling = sheared(tiling, shears, SETTINGS, tol)
         first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
-        looks = Looks(problem, tiling.marked, tol)
+        looks = DataProbes(problem, tiling.marked, tol)
         cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks, shears)
         for settings, asked in poorer(first, tol, FEWEST):
             if functions_of(cells) <= most:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.edges import SolidEdge, edges_on
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import Coordinate, Expression
 from sharpfront.equation.values import at_points, environment
@@ -23,7 +23,7 @@ from sharpfront.errors import SharpfrontError
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
 
 # Places along an edge at which data are compared.
 ON_EDGE = 40

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.compared import (
+from sharpfront.adapt.patchwork.comparison import (
     Change,
     compared_away,
     compared_points,
@@ -33,11 +33,8 @@ from sharpfront.adapt.patchwork.compared import (
     finite,
     sizes_of,
 )
-from sharpfront.adapt.patchwork.corners import CornerChanges
-from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.layers import changes_in_layers, richer_layers, split_layers
-from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.vertices import (
+from sharpfront.adapt.patchwork.corner_changes import CornerChanges
+from sharpfront.adapt.patchwork.interface_vertices import (
     SMALLER,
     Point,
     cut_towards,
@@ -46,6 +43,9 @@ from sharpfront.adapt.patchwork.vertices import (
     share_seen,
     touches,
 )
+from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.layer_tails import changes_in_layers, richer_layers, split_layers
+from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -56,10 +56,10 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.patches.waves import Waves, holding, lost
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.rows.measure import lightest
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.rows.row_scaling import lightest
 from sharpfront.solution.approximation import Approximation, split_weights
-from sharpfront.trust.excess import crowded
+from sharpfront.trust.overdetermined import crowded
 
 # Modes of the operator are held to so much of them where resonances are looked for: one that any
 # patch holds to ten digits only lets noise grow to 1e9 at a resonance.

@@ -24,7 +24,7 @@ from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.problem import Problem
-from sharpfront.rows.norm import roughness
+from sharpfront.rows.row_norm import roughness
 
 # Slopes that differ by this share of their size differ by rounding.
 ROUNDING = 1e-9

@@ -20,12 +20,12 @@ from sharpfront.adapt.patchwork.exponents import leading_terms
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions
-from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.local_functions import HeldFunctions
 from sharpfront.equation.expression import Constant
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
 
 # Shares of an edge at which its surroundings are looked at, and how far from it, in units of the
 # domain.

@@ -21,7 +21,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import Term
-from sharpfront.equation.slanted import Line
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem

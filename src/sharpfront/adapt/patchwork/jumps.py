@@ -30,11 +30,11 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import ROUNDING, Wall
 from sharpfront.problem import Problem
-from sharpfront.trust.rim import Rim
+from sharpfront.trust.plane_boundary_points import PlaneBoundaryPoints
 
 Place = tuple[float, ...]
 
@@ -244,7 +244,7 @@ def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tupl
         edges = [e for r in condition.residuals for e in _zero_on_jumps(r)]
         if not edges:
             continue
-        rim = Rim(problem, tiling, lambda points: np.ones(len(points), dtype=bool))
+        rim = PlaneBoundaryPoints(problem, tiling, lambda points: np.ones(len(points), dtype=bool))
         own = np.flatnonzero(np.isin(rim.panels.parts, [condition.part]))
         # Rounding may hide an edge between the end of a panel and the next one.
         found = [(own, np.ones(len(own))), *(rim.zeros(own, [edge]) for edge in edges)]
@@ -278,7 +278,7 @@ def _zero_on_jumps(residual: Expression) -> list[Expression]:
     ]
 
 
-def _on_panel(rim: Rim, part: str, panel: Ints, t: FloatArray) -> Side:
+def _on_panel(rim: PlaneBoundaryPoints, part: str, panel: Ints, t: FloatArray) -> Side:
     """Return a point of a panel as one of a side."""
     here, _ = rim.panels.boundary(panel, t)
     return Side(part, here.points[0], here.normals[0], here.points[0])

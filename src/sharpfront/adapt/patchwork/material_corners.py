@@ -18,7 +18,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.legendre import product_points
 from sharpfront.equation.graph import evaluate
-from sharpfront.equation.slanted import Line
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.equation.values import environment
 from sharpfront.maps import Quadrilateral
 from sharpfront.place.tiling.blocks import Block, Tiling

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
 from sharpfront.adapt.patchwork.corner_cells import cells_of, most_cells
 from sharpfront.adapt.patchwork.corner_sides import (
     SAME_CORNER,
@@ -23,7 +22,8 @@ from sharpfront.adapt.patchwork.corner_sides import (
     sides_at,
 )
 from sharpfront.adapt.patchwork.exponents import leading_terms, tensors
-from sharpfront.adapt.patchwork.shadows import completed
+from sharpfront.adapt.patchwork.plate_corners import Principal, functions_of_plate, square_root
+from sharpfront.adapt.patchwork.shadow_terms import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term, jumps_of
 from sharpfront.equation.graph import evaluate
@@ -33,7 +33,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
 
 # Slopes whose direction has less than this sine with that of the flux are along it.
 CONORMAL = 1e-9

@@ -11,7 +11,7 @@ from sharpfront.adapt.patchwork.cones import Octants, functions_of
 from sharpfront.adapt.patchwork.edges import BESIDE, boxes_beside, conductivities_of
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions
-from sharpfront.bases.held_functions import HeldFunctions
+from sharpfront.bases.local_functions import HeldFunctions
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling

@@ -9,16 +9,16 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.calm_edges import are_calm
 from sharpfront.adapt.patchwork.certify import Certificate
-from sharpfront.adapt.patchwork.compared import (
+from sharpfront.adapt.patchwork.comparison import (
     compared_away,
     compared_values,
     distance,
     sizes_of,
 )
-from sharpfront.adapt.patchwork.faded import cut_at_functions, holding_faded
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
+from sharpfront.adapt.patchwork.enriched_patches import cut_at_functions, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.layers import split_layers
-from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.adapt.patchwork.layer_tails import split_layers
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, count
 from sharpfront.bases.layer_functions import LayerFunctions
@@ -27,7 +27,7 @@ from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.cuts import Cell, Depths, at_corners
-from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.data_probes import DataProbes
 from sharpfront.place.patches.refine import Limits, balanced
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import SoftMode, Tails, tails_of, without_echoes
@@ -129,7 +129,7 @@ class PatchState:
     calm: bool = False  # whether data say that solutions are smooth at edges in space
     near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
-    looks: Looks = field(kw_only=True)  # at the data
+    looks: DataProbes = field(kw_only=True)  # at the data
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""

@@ -9,14 +9,14 @@ from sharpfront.adapt.patchwork.jumps import in_words
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState, longest_tail
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.place.patches.data import missed_in
-from sharpfront.place.patches.looks import Looks
-from sharpfront.place.told import crossings
+from sharpfront.place.formula_features import crossings
+from sharpfront.place.patches.data_probes import DataProbes
+from sharpfront.place.patches.data_resolution import missed_in
 from sharpfront.problem import Problem
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.trust.balance import unbalanced
-from sharpfront.trust.excess import crowded, given_at_outflow
-from sharpfront.trust.unseen import unseen_data, unseen_inside
+from sharpfront.trust.overdetermined import crowded, given_at_outflow
+from sharpfront.trust.unseen_data import unseen_data, unseen_inside
 
 # Below this an estimate that does not fall may be rounding, which its weights tell.
 FLOOR = 1e-9
@@ -115,7 +115,7 @@ def trusted(state: PatchState) -> PatchState:
     looks = state.looks
     if looks.problem is not state.problem:
         # About another iterate of Newton's method.
-        looks = Looks(state.problem, state.tiling.marked, state.tol)
+        looks = DataProbes(state.problem, state.tiling.marked, state.tol)
     missed = unseen_data(looks, state.tiling, basis.patches, found, state.jumps.away)
     if missed is None:
         return ended(state, OutcomeKind.CONVERGED)

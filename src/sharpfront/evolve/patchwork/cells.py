@@ -11,14 +11,14 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.termination import StuckError
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, at_corners, is_shortest
+from sharpfront.place.patches.first_patches import first_cells
 from sharpfront.place.patches.poles import cut_at
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import first_cells
 from sharpfront.place.patches.tails import Tails, tails_of_blocks
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.blocks import Tiling

@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.maps import Drift, restored_drift
@@ -26,9 +26,9 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 
-def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
+def packed_patches(way: ResumableRuns, problem: Problem) -> dict[str, Any]:
     """Return the state of a run as words and arrays."""
-    return packed_way(way, problem, way.pair.t) | {"on patches": _packed(way.pair)}
+    return packed_runs(way, problem, way.pair.t) | {"on patches": _packed(way.pair)}
 
 
 def _packed(state: PatchRunState) -> dict[str, Any]:
@@ -53,13 +53,13 @@ def _packed_drift(drift: Drift | None) -> FloatArray:
     return np.zeros(0) if drift is None else drift.state()
 
 
-def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
+def resumed_on_patches(run: PatchRun, solution: Solution) -> ResumableRuns:
     """Return the way that a solution has left behind."""
     saved = solution.checkpoint
     require_same(run.system.problem, saved)
     assert saved is not None
     state = _unpacked(saved["on patches"], run.meshing.tiling)
-    return unpacked_way(solution, run.span[1], state, kept_steps(solution))
+    return unpacked_runs(solution, run.span[1], state, kept_steps(solution))
 
 
 def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:

@@ -15,27 +15,34 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
-from sharpfront.evolve.patchwork.begin import begun_on_patches, with_strips
+from sharpfront.evolve.blow_up import StepRecord
+from sharpfront.evolve.march_result import (
+    STRICTER,
+    TIGHTEST,
+    Packed,
+    ResumableRuns,
+    marched,
+    strict_enough,
+)
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
-from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
+from sharpfront.evolve.patchwork.run_start import begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
-from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
-from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
 from sharpfront.history import Known, TimeStep
+from sharpfront.place.formula_features import crossings
+from sharpfront.place.patches.first_patches import edges_of_data
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.patches.start import edges_of_data
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.tiling import tiling_of
-from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-from sharpfront.trust.cover import refuse_gaps
+from sharpfront.trust.coverage import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.
@@ -55,7 +62,7 @@ class _Course:
     system: PlaneSystem
     tol: float
     kernels: int
-    agenda: Agenda
+    agenda: TimeEvents
     lines: tuple[FloatArray, FloatArray]
     watched: FloatArray
     tiling: Tiling
@@ -107,7 +114,7 @@ def evolve_patches(
     system = plane_system(problem)
     assert problem.time is not None
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = agenda_of(plane_formulas(problem), problem.time)
+        agenda = time_events_of(plane_formulas(problem), problem.time)
         kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
         tiling = tiling_of(problem.domain)
         assert tiling is not None
@@ -145,7 +152,7 @@ def _looked_at_points(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(EVENLY), told[problem.domain.contains(told)]])
 
 
-def _begun(course: _Course, share: float, number: int) -> Way:
+def _begun(course: _Course, share: float, number: int) -> ResumableRuns:
     """Return a run before it has begun."""
     notes, system = course.system.contradictions(course.tol), course.system
     # What such a moment does to a solution fades as what a start does.
@@ -154,10 +161,12 @@ def _begun(course: _Course, share: float, number: int) -> Way:
         for stop in course.agenda.stops.tolist()
         for part, by in system.jumps(stop, course.tol)
     )
-    return Way(None, None, notes=notes, share=share, number=number)
+    return ResumableRuns(None, None, notes=notes, share=share, number=number)
 
 
-def _marched_there(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+def _marched_there(
+    course: _Course, way: ResumableRuns, on_step: Callable[[TimeStep], None] | None
+) -> ResumableRuns:
     """Go on to the end of time, or as far as it goes."""
     assert course.system.problem.time is not None
     start = course.system.problem.time[0]
@@ -171,7 +180,7 @@ def _marched_there(course: _Course, way: Way, on_step: Callable[[TimeStep], None
     )
 
 
-def _patch_steps(course: _Course, way: Way) -> Iterator[Way]:
+def _patch_steps(course: _Course, way: ResumableRuns) -> Iterator[ResumableRuns]:
     """Yield what there is after each step."""
     course.jumping.require_held()
     began, run = clock.perf_counter(), course.run(way.share)
@@ -181,7 +190,9 @@ def _patch_steps(course: _Course, way: Way) -> Iterator[Way]:
         began = clock.perf_counter()
 
 
-def _with_patch_step(course: _Course, way: Way, taken: PatchStep, seconds: float) -> Way:
+def _with_patch_step(
+    course: _Course, way: ResumableRuns, taken: PatchStep, seconds: float
+) -> ResumableRuns:
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
     record = TimeStep(
@@ -199,11 +210,11 @@ def _with_patch_step(course: _Course, way: Way, taken: PatchStep, seconds: float
         course.tol,
         kept=(*way.kept, (taken.stop, taken.basis, taken.values, taken.drift)),
         records=(*way.records, record),
-        marks=(*way.marks, Mark(taken.start, taken.stop, size)),
+        marks=(*way.marks, StepRecord(taken.start, taken.stop, size)),
     )
 
 
-def _solution_on_patches(problem: Problem, course: _Course, way: Way) -> Solution:
+def _solution_on_patches(problem: Problem, course: _Course, way: ResumableRuns) -> Solution:
     way, outcome = way.concluded(course.tol)
     assert problem.time is not None
     found = joined_steps(problem.time[0], problem.unknowns, way.kept or (_standstill(course),))

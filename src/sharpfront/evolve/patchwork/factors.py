@@ -19,8 +19,8 @@ from sharpfront.bases.radau import (
     through_modes,
 )
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
-from sharpfront.evolve.patchwork.tangents import About, Tangents
-from sharpfront.leastsquares.kept import FactoredTree
+from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
+from sharpfront.leastsquares.factored_tree import FactoredTree
 from sharpfront.trust.between_stages import between, left_over
 from sharpfront.trust.between_stages import shares as lengths_of
 
@@ -46,7 +46,7 @@ class PatchFactors:
 
     discrete: PatchDiscrete
     dt: float
-    about: About
+    about: LinearisationState
     stages: int
     even: bool = False
 

@@ -12,12 +12,12 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES, stage_nodes
 from sharpfront.errors import EquationError
 from sharpfront.evolve.patchwork.factors import PatchFactors, with_rates
-from sharpfront.evolve.patchwork.jumping import JumpingValues
-from sharpfront.evolve.patchwork.places import MovingFrame
+from sharpfront.evolve.patchwork.jumping_values import JumpingValues
+from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.tangents import About
+from sharpfront.evolve.patchwork.tangents import LinearisationState
 from sharpfront.place.tiling.blocks import Tiling
 
 
@@ -84,7 +84,7 @@ class StageSolver:
             if found is not None:
                 return SolvedStages(found, old, count)
         middle = self.stages // 2
-        about = About(
+        about = LinearisationState(
             discrete.basis, with_rates(step.values, guess, step.dt)[:, middle], float(t[middle])
         )
         kinds = (False,) if steady or step.frame or not self._even else (True, False)

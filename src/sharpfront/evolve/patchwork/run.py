@@ -10,15 +10,15 @@ from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.jumping import JumpingValues
+from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.newton import StageSolver
-from sharpfront.evolve.patchwork.places import MovingFrame
+from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.weaker import WEAKER_STAGES, WeakerState
-from sharpfront.evolve.swelling import Swelling
-from sharpfront.evolve.time_events import Agenda
+from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
+from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift
 from sharpfront.place.patches.cuts import Cell
@@ -146,7 +146,7 @@ class PatchRun:
     system: PlaneSystem
     meshing: Meshing
     tol: float
-    agenda: Agenda
+    agenda: TimeEvents
     jumping: JumpingValues
 
     @cached_property
@@ -171,8 +171,8 @@ class PatchRun:
         return span
 
     @cached_property
-    def _swelling(self) -> Swelling:
-        return Swelling(self.system.problem)
+    def _swelling(self) -> PlaneErrorGrowth:
+        return PlaneErrorGrowth(self.system.problem)
 
     def shares(
         self, points: FloatArray, values: FloatArray, sizes: FloatArray, t: float

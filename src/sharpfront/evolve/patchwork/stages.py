@@ -16,22 +16,22 @@ from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import Derivative, Key
 from sharpfront.equation.operator import Operator
-from sharpfront.evolve.patchwork.places import (
-    During,
+from sharpfront.evolve.patchwork.row_points import (
     MovingFrame,
     Places,
+    PointsDuringStep,
     given_places,
     inner_places,
 )
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import Tangents, Which, carried_terms
-from sharpfront.leastsquares.kept import FactoredTree
+from sharpfront.leastsquares.factored_tree import FactoredTree
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.neighbours import faces_of
-from sharpfront.rows.stage_rows import Asked, StageRows
+from sharpfront.rows.stage_rows import StageCondition, StageRows
 
 # Real or complex.
 Numbers = NDArray[Any]
@@ -76,7 +76,7 @@ class PatchDiscrete:
         self._held = [_Held(r, self.inner) for r in system.equations]
         self._index: list[Ints] = []
         self._elimination: TreeElimination | None = None
-        self._during: dict[tuple[int, bytes], During] = {}
+        self._during: dict[tuple[int, bytes], PointsDuringStep] = {}
 
     def in_frame(self, frame: MovingFrame | None) -> PatchDiscrete:
         """Return the same patches, going along in another way."""
@@ -118,7 +118,7 @@ class PatchDiscrete:
         self._index = self._indices(rows.asked, numbers)
 
     def _hold(
-        self, asked: Sequence[Sequence[Asked]], numbers: Mapping[int, int], count: int
+        self, asked: Sequence[Sequence[StageCondition]], numbers: Mapping[int, int], count: int
     ) -> None:
         residuals = [r for own in self.system.conditions for r in own]
         none = np.zeros((0, 2))
@@ -129,7 +129,9 @@ class PatchDiscrete:
             places = given_places(self.basis, points)
             self._held.append(_Held(residuals[number], places, normals))
 
-    def _indices(self, asked: Sequence[Sequence[Asked]], numbers: Mapping[int, int]) -> list[Ints]:
+    def _indices(
+        self, asked: Sequence[Sequence[StageCondition]], numbers: Mapping[int, int]
+    ) -> list[Ints]:
         """Return where the data of each leaf are among all."""
         ends = np.concatenate([[0], np.cumsum([len(h.places.points) for h in self._held])])
         equations = len(self.system.equations)
@@ -168,13 +170,13 @@ class PatchDiscrete:
         """Return what residuals are made of, at all points for one moment after the other."""
         return self._leaves(held, levels, t, self._at(held.places, t))
 
-    def _at(self, places: Places, t: FloatArray) -> During:
+    def _at(self, places: Places, t: FloatArray) -> PointsDuringStep:
         """Return where places are at some moments."""
         if self.frame is None:
-            return During(places, None, t)
+            return PointsDuringStep(places, None, t)
         key = id(places), t.tobytes()
         if key not in self._during:
-            self._during[key] = During(places, self.frame, t)
+            self._during[key] = PointsDuringStep(places, self.frame, t)
         return self._during[key]
 
     def _leaves(
@@ -182,7 +184,7 @@ class PatchDiscrete:
         held: _Held,
         levels: FloatArray,
         t: FloatArray,
-        during: During,
+        during: PointsDuringStep,
         *,
         at_rest: bool = False,
     ) -> dict[Key, FloatArray]:

@@ -24,7 +24,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
-from sharpfront.evolve.patchwork.places import MovingFrame
+from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.system import MOST_RATES, InSpace, PlaneSystem
 from sharpfront.problem import Condition, PointCondition, Problem
 
@@ -33,7 +33,7 @@ Which = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class About:
+class LinearisationState:
     """What tangents are taken about: a state and its rates at a moment.
 
     Parameters
@@ -83,7 +83,7 @@ class Tangents:
     def __init__(
         self,
         system: PlaneSystem,
-        about: About,
+        about: LinearisationState,
         numbers: Sequence[Sequence[float]] | None = None,
         frame: MovingFrame | None = None,
     ) -> None:
@@ -190,7 +190,7 @@ class _Component:
 
 
 def _insertion(
-    system: PlaneSystem, about: About, frame: MovingFrame | None
+    system: PlaneSystem, about: LinearisationState, frame: MovingFrame | None
 ) -> Callable[[Leaf], Expression]:
     """Return the replacement of unknowns and of time by what tangents are taken about."""
     space: list[Expression] = [Coordinate(name, system.space) for name in system.space]

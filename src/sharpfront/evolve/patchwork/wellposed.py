@@ -9,12 +9,12 @@ from sharpfront.equation.expression import Constant, Derivative
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.patchwork.jumping import values_jump
+from sharpfront.evolve.patchwork.jumping_values import values_jump
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
-from sharpfront.rows.norm import roughness
+from sharpfront.rows.row_norm import roughness
 from sharpfront.trust.free_corners import free_corners, words
 
 # The highest derivatives in space.

@@ -13,11 +13,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.patchwork.checkpoint import kept_steps
 from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.plane.component_motion import ComponentShift, Rates
 from sharpfront.evolve.plane.defect import error_system
-from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
 from sharpfront.evolve.plane.march import March, functions_of
 from sharpfront.evolve.plane.slab import SlabFactors, factored
@@ -29,18 +29,18 @@ from sharpfront.solution import Solution
 _PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "size", "since", "limited")
 
 
-def packed_march(way: Way, problem: Problem) -> dict[str, Any]:
+def packed_march(way: ResumableRuns, problem: Problem) -> dict[str, Any]:
     """Return a way and its march as words and arrays."""
-    return packed_way(way, problem, way.pair.t) | {"march": _words_of(way.pair)}
+    return packed_runs(way, problem, way.pair.t) | {"march": _words_of(way.pair)}
 
 
-def resumed_march(system: PlaneSystem, solution: Solution) -> Way:
+def resumed_march(system: PlaneSystem, solution: Solution) -> ResumableRuns:
     """Return the way that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None and system.problem.time is not None
     march = _march_of(saved["march"], system)
-    return unpacked_way(solution, system.problem.time[1], march, kept_steps(solution))
+    return unpacked_runs(solution, system.problem.time[1], march, kept_steps(solution))
 
 
 def _words_of(march: March) -> dict[str, Any]:
@@ -72,7 +72,10 @@ def _march_of(words: Mapping[str, Any], system: PlaneSystem) -> March:
         **plain,
         layout=layout,
         product=product,
-        placed=(Lean(*_arrays(words["placed"][0])), Lean(*_arrays(words["placed"][1]))),
+        placed=(
+            ComponentShift(*_arrays(words["placed"][0])),
+            ComponentShift(*_arrays(words["placed"][1])),
+        ),
         before=((Rates(*_arrays(before[0][0])), Rates(*_arrays(before[0][1]))), float(before[1]))
         if before
         else None,

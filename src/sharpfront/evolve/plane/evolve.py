@@ -15,12 +15,12 @@ from sharpfront.bases.in_time import joined_steps
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.marched import Packed, Way, marched, strict_enough
+from sharpfront.evolve.blow_up import StepRecord
+from sharpfront.evolve.march_result import Packed, ResumableRuns, marched, strict_enough
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import packed_march, resumed_march
-from sharpfront.evolve.plane.grow import (
+from sharpfront.evolve.plane.kernel_growth import (
     FEWEST_PRODUCTS,
     begun_march,
     bound_of,
@@ -30,8 +30,8 @@ from sharpfront.evolve.plane.grow import (
     too_large,
 )
 from sharpfront.evolve.plane.march import Aim, Limits, March, Slab, attempt, functions_of
-from sharpfront.evolve.time_events import agenda_of, plane_formulas
-from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.termination import CRAWLED, StuckError, check_progress
+from sharpfront.evolve.time_events import plane_formulas, time_events_of
 from sharpfront.history import Known, TimeStep
 from sharpfront.maps import MovingAxis
 from sharpfront.mixture import Mixture
@@ -54,7 +54,7 @@ _OF_ERROR_EQUATION = (
 
 
 @dataclass(frozen=True, eq=False)
-class _OneRun(Way):
+class _OneRun(ResumableRuns):
     """A run without a second one."""
 
     def concluded(self, tol: float) -> tuple[_OneRun, Outcome]:
@@ -106,7 +106,7 @@ def evolve_plane(
     kernels = budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS)
     with blas_threads(1):
         start = system.initial(problem.domain.sample(_SIZED))[0]
-        agenda = agenda_of(plane_formulas(problem), problem.time)
+        agenda = time_events_of(plane_formulas(problem), problem.time)
         limits = Limits(kernels, budget.parts(COMPONENTS))
         aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
         if resume:
@@ -183,7 +183,7 @@ def _slab_taken(way: _OneRun, aim: Aim) -> _OneRun:
         Known(*_components(after.layout.maps, square.axes)),
     )
     states = slab.stages.states
-    mark = Mark(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
+    mark = StepRecord(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
     return way.further(
         after,
         tol,

@@ -20,8 +20,8 @@ from sharpfront.equation.expression import Key
 from sharpfront.equation.operator import Operator
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.penalty import penalty
-from sharpfront.evolve.plane.space import Space
-from sharpfront.evolve.plane.square import Edge, Square
+from sharpfront.evolve.plane.quadrature import Edge, Square
+from sharpfront.evolve.plane.trial_space import Space
 from sharpfront.maps.moving_axis import Jet
 from sharpfront.maps.moving_square import carried, physical, pulled
 
@@ -29,7 +29,7 @@ from sharpfront.maps.moving_square import carried, physical, pulled
 RATE = (0, 0, 1)
 
 
-class Known(NamedTuple):
+class PointValues(NamedTuple):
     """What is known at points: places (m, 2), time, derivatives along x, y and t, normals."""
 
     points: FloatArray
@@ -71,29 +71,29 @@ class Galerkin:
         both = zip(self.system.problem.conditions, self.system.conditions, strict=True)
         return {stated.part: own[0] for stated, own in both}
 
-    def value(self, residual: Operator, known: Known) -> FloatArray:
+    def value(self, residual: Operator, known: PointValues) -> FloatArray:
         """Return a residual at points, (m,)."""
         return residual.at(self._leaves(residual, known), len(known.points))
 
-    def tangents(self, residual: Operator, known: Known) -> dict[tuple[int, ...], FloatArray]:
+    def tangents(self, residual: Operator, known: PointValues) -> dict[tuple[int, ...], FloatArray]:
         """Return what stands beside each derivative along x, y and t, (m,) each."""
         found = residual.tangents(self._leaves(residual, known), len(known.points))
         return {term.orders: c for term, c in zip(residual.terms, found, strict=True)}
 
-    def _leaves(self, residual: Operator, known: Known) -> dict[Key, FloatArray]:
+    def _leaves(self, residual: Operator, known: PointValues) -> dict[Key, FloatArray]:
         of = known.derivatives
         return self.system.leaves(
             residual, known.points, known.t, lambda leaf: of[leaf.orders], known.normals
         )
 
-    def state(self, weights: FloatArray, rates: FloatArray, tau: float) -> Known:
+    def state(self, weights: FloatArray, rates: FloatArray, tau: float) -> PointValues:
         """Return what is known at Gauss's points inside the domain."""
         grid, product = self.square.grid(tau), self.square.product
         inner = product.derivatives(weights)
         rate = product.on_grid(rates) + carried(inner, grid.xi, grid.eta)
         outer = self._in_plane(physical(inner, grid.xi, grid.eta)) | {RATE: rate}
         own = {orders: v.ravel() for orders, v in outer.items()}
-        return Known(grid.points, self.start + tau, own)
+        return PointValues(grid.points, self.start + tau, own)
 
     def _in_plane(self, own: Mapping[Orders, FloatArray]) -> dict[tuple[int, ...], FloatArray]:
         """Return derivatives along the axes of the kernels as those along x, y and t."""
@@ -142,7 +142,7 @@ class Galerkin:
         grid = self.square.grid(tau)
         return grid.areas.ravel()
 
-    def _on_edge(self, block: FloatArray, edge: Edge, tau: float) -> Known:
+    def _on_edge(self, block: FloatArray, edge: Edge, tau: float) -> PointValues:
         first, second = edge.tables
         half = [table @ block for table in first]
         inner = {
@@ -151,7 +151,7 @@ class Galerkin:
             for b in range(3 - a)
         }
         outer = self._in_plane(physical(inner, edge.xi, edge.eta))
-        return Known(
+        return PointValues(
             edge.points, self.start + tau, outer | {RATE: np.zeros(len(edge.points))}, edge.normals
         )
 

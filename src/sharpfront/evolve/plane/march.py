@@ -15,16 +15,16 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
 from sharpfront.bases.radau import STAGES, interpolation_rate, legendre, stage_nodes
-from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.plane.component_motion import ComponentShift, Rates, leans, moved, rates
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
-from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.quadrature import Square
 from sharpfront.evolve.plane.slab import SlabFactors, Stages, factored, solve_slab
-from sharpfront.evolve.plane.space import Space
-from sharpfront.evolve.plane.square import Square
-from sharpfront.evolve.swelling import Swelling
-from sharpfront.evolve.time_events import Agenda
+from sharpfront.evolve.plane.trial_space import Space
+from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
+from sharpfront.evolve.termination import StuckError
+from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Domain
 from sharpfront.maps import MovingSquare
 from sharpfront.trust.between_stages import between
@@ -61,7 +61,7 @@ class Aim:
     system: PlaneSystem
     tol: float
     scale: float
-    agenda: Agenda
+    agenda: TimeEvents
     limits: Limits
     part: float = 1.0  # of the tolerance: what a run goes for where errors grow on the way
 
@@ -78,8 +78,8 @@ class Aim:
         return span
 
     @cached_property
-    def _swelling(self) -> Swelling:
-        return Swelling(self.system.problem)
+    def _swelling(self) -> PlaneErrorGrowth:
+        return PlaneErrorGrowth(self.system.problem)
 
     @property
     def size(self) -> float:
@@ -114,7 +114,7 @@ class March:
     error: FloatArray  # weights of the error in richer products
     lost: float  # errors of transfers and of polynomials in time so far
     # Leans of the components when they were placed, the number of products then, and when.
-    placed: tuple[Lean, Lean]
+    placed: tuple[ComponentShift, ComponentShift]
     size: int
     since: float
     # Rates at the start of the slab before, and its length; None after a placement.

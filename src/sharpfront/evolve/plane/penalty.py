@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Orders
-from sharpfront.evolve.plane.square import Edge, Square
+from sharpfront.evolve.plane.quadrature import Edge, Square
 
 # Factor beside the exact trace constant of the functions.
 PENALTY = 4.0

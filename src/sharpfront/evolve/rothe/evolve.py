@@ -12,17 +12,17 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.levels import LevelsInTime
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched, marched, strict_enough
-from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared, moments_compared
+from sharpfront.evolve.blow_up import StepRecord
+from sharpfront.evolve.march_result import STRICTER, TIGHTEST, MarchResult, marched, strict_enough
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.rothe.steps import RotheRun, RotheStep, Stationary, rothe_begun, rothe_steps
-from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
-from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.run_pair import STRIDE, Compared, Pair, compared, moments_compared
+from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
 from sharpfront.history import Known, TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-from sharpfront.trust.start import with_start_seen
+from sharpfront.trust.initial_data import with_start_seen
 
 # Points spread over the domain at which states are compared, besides the places of functions.
 COMPARED_PLACES = 1024
@@ -39,7 +39,7 @@ class _RotheCourse:
     system: PlaneSystem
     tol: float
     stationary: Stationary
-    agenda: Agenda
+    agenda: TimeEvents
     spread: FloatArray
 
     def run(self, share: float, stride: float) -> RotheRun:
@@ -71,13 +71,13 @@ def evolve_around(
     _require_known(system, tol)
     assert problem.time is not None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = agenda_of(plane_formulas(problem), problem.time)
+        agenda = time_events_of(plane_formulas(problem), problem.time)
         course = _RotheCourse(
             system, tol, stationary, agenda, problem.domain.sample(COMPARED_PLACES)
         )
         best = strict_enough(
-            Marched(),
-            lambda share, number: Marched(share=share, number=number),
+            MarchResult(),
+            lambda share, number: MarchResult(share=share, number=number),
             lambda log: _marched(course, log, on_step),
             tol,
         )
@@ -102,8 +102,8 @@ def _require_known(system: PlaneSystem, tol: float) -> None:
 
 
 def _marched(
-    course: _RotheCourse, log: Marched, on_step: Callable[[TimeStep], None] | None
-) -> Marched:
+    course: _RotheCourse, log: MarchResult, on_step: Callable[[TimeStep], None] | None
+) -> MarchResult:
     """Go on to the end of time, or as far as it goes."""
     start = course.run(1.0, 1.0).span[0]
     return marched(
@@ -115,7 +115,7 @@ def _marched(
     )
 
 
-def _further(course: _RotheCourse, log: Marched) -> Iterator[Marched]:
+def _further(course: _RotheCourse, log: MarchResult) -> Iterator[MarchResult]:
     """Yield what there is after each step of the strict run."""
     runs = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
     states = [rothe_begun(run) for run in runs]
@@ -138,7 +138,7 @@ def _difference(run: RotheRun, taken: RotheStep, others: list[RotheStep]) -> flo
     return worst
 
 
-def _with_step(log: Marched, step: Compared[RotheStep]) -> Marched:
+def _with_step(log: MarchResult, step: Compared[RotheStep]) -> MarchResult:
     taken, solution = step.taken, step.taken.levels[-1].solution
     assert solution is not None
     state = solution.approximation
@@ -157,11 +157,11 @@ def _with_step(log: Marched, step: Compared[RotheStep]) -> Marched:
         log,
         kept=(*log.kept, (taken.stop, state, len(taken.levels) - 1)),
         records=(*log.records, record),
-        marks=(*log.marks, Mark(taken.start, taken.stop, taken.after.scale)),
+        marks=(*log.marks, StepRecord(taken.start, taken.stop, taken.after.scale)),
     )
 
 
-def _solution(problem: Problem, course: _RotheCourse, log: Marched) -> Solution:
+def _solution(problem: Problem, course: _RotheCourse, log: MarchResult) -> Solution:
     log, outcome = log.concluded(course.tol)
     if not log.kept:
         raise ProblemError(

@@ -13,11 +13,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.ending import StuckError
-from sharpfront.evolve.marched import TIGHTEST
+from sharpfront.evolve.march_result import TIGHTEST
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.rothe.levels import Level, at_moment, through
-from sharpfront.evolve.time_events import Agenda
+from sharpfront.evolve.termination import StuckError
+from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -102,7 +102,7 @@ class RotheRun:
     system: PlaneSystem
     stationary: Stationary
     tol: float  # relative to max(1, max|u|)
-    agenda: Agenda
+    agenda: TimeEvents
     spread: FloatArray  # points at which states are compared
     stride: float = 1.0  # share of a step to be taken where it is not errors that hold it short
 

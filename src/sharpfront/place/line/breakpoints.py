@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import edges_along, tells_all
-from sharpfront.equation.focus import around, foci
+from sharpfront.equation.narrow_features import around, foci
 from sharpfront.problem.line_problem import Evaluated, Function, LineProblem
 
 Row = FloatArray | None

@@ -16,14 +16,14 @@ from sharpfront.maps import MixtureAxis, mixture_axis
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.mixture.model import made
 from sharpfront.place.line.breakpoints import Cut
-from sharpfront.place.line.discover import (
+from sharpfront.place.line.end_layers import Rates, exponentials
+from sharpfront.place.line.feature_search import (
     Discovery,
     changes_between,
     concentrated,
     smeared,
     summed,
 )
-from sharpfront.place.line.layers import Rates, exponentials
 
 # Monitor density up to this many times the stretch's mean is left to the even share of kernels.
 EVEN = 2.0

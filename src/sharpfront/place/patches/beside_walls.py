@@ -13,7 +13,7 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.cuts import Depths
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.waves import ALONG_DOMAIN
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
@@ -27,7 +27,7 @@ FILLED = STRIPS.wide / STRIPS.deepest
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class WallSide:
     """The room on one side of a wall, or of a line on which data jump or bend."""
 
     # What is solved, and the block that it lies in.
@@ -72,15 +72,15 @@ class Beside:
         return (self.place, self.place + cut) if self.end == 0 else (self.place - cut, self.place)
 
 
-def _walls(problem: Problem, block: Block) -> Iterator[Beside]:
+def _walls(problem: Problem, block: Block) -> Iterator[WallSide]:
     for axis, place, low, high, _ in block.walls:
         end = int(not _above(block, axis, place, 0.5 * (low + high)))
-        yield Beside(problem, block, axis, end, place, (low, high), block.lines[axis])
+        yield WallSide(problem, block, axis, end, place, (low, high), block.lines[axis])
 
 
 def _past_corners(
-    wall: Beside, lines: Sequence[FloatArray], corners: FloatArray
-) -> Iterator[Beside]:
+    wall: WallSide, lines: Sequence[FloatArray], corners: FloatArray
+) -> Iterator[WallSide]:
     """Yield the ends of a wall in the plane that are corners.
 
     What begins at a corner decays along its walls: at one that points outwards as far as the other
@@ -105,7 +105,7 @@ def sources_of_layers(
     edges: Sequence[FloatArray],
     lines: Sequence[FloatArray],
     corners: FloatArray,
-) -> Iterator[Beside]:
+) -> Iterator[WallSide]:
     """Yield what layers begin at, in a block with edges of the data that is cut along lines.
 
     Walls, corners at their ends, and both sides of lines on which data jump or bend: what decays
@@ -124,7 +124,7 @@ def sources_of_layers(
         for place in places.tolist():
             for end in (0, 1):
                 extent = low[rest], high[rest]
-                yield Beside(problem, block, axis, end, place, extent, lines[axis])
+                yield WallSide(problem, block, axis, end, place, extent, lines[axis])
 
 
 def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:

@@ -17,7 +17,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.equation.expression import Apply, Expression
 from sharpfront.equation.graph import derivatives_in, ordered
-from sharpfront.equation.slanted import values_at
+from sharpfront.equation.oblique_lines import values_at
 from sharpfront.maps import AxisMap
 from sharpfront.place.line.sampling import Function
 from sharpfront.place.patches.cuts import Cell

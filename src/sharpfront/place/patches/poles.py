@@ -14,10 +14,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import is_finite
+from sharpfront.place.formula_features import crossings
 from sharpfront.place.patches.cuts import Cell, Flags
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
-from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 
 # How far from a pole data are to be finite again, in units of the domain.

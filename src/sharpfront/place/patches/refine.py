@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.total_degree import is_joint
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.around_corners import evened_around
 from sharpfront.place.patches.cuts import (

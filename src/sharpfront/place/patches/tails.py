@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.inside import Frame
-from sharpfront.bases.joint import is_joint, leading_degrees
+from sharpfront.bases.cut_interior import Frame
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.total_degree import is_joint, leading_degrees
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.solution.approximation import Approximation
 

@@ -14,10 +14,10 @@ from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box
 from sharpfront.maps import Chart
 from sharpfront.place.patches.cuts import Cell, Flags
-from sharpfront.place.strips.layers import wave_numbers
+from sharpfront.place.strips.decay_rates import wave_numbers
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.values import is_constant
+from sharpfront.rows.form_values import is_constant
 
 # Places along an axis of the domain, and of a patch, at which the operator is looked at.
 ALONG_DOMAIN = np.array([0.02, 0.13, 0.31, 0.5, 0.69, 0.87, 0.98])

@@ -14,24 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region, StripSide
+from sharpfront.bases.cut_cells import Region, StripSide
 from sharpfront.equation.interfaces import curved_conditions
-from sharpfront.equation.levels import Level
+from sharpfront.equation.level_curves import Level
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry.curves import Segment
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
-from sharpfront.place.patches.looks import Holding
+from sharpfront.place.patches.data_probes import Holding
 from sharpfront.place.patches.settings import PatchSettings
-from sharpfront.place.strips.across import STRICT, held_across, lines_beside
 from sharpfront.place.strips.crossings import Arm, crossed
+from sharpfront.place.strips.cuts_across import STRICT, held_across, lines_beside
+from sharpfront.place.strips.inner_clearance import Surroundings, is_wide, wall_at
 from sharpfront.place.strips.inner_curves import (
     LevelFunction,
     are_lines_that_cross,
     changes_sign,
     inner_curves,
 )
-from sharpfront.place.strips.inner_rooms import Surroundings, is_wide, wall_at
 from sharpfront.place.strips.ribbons import ON_PANEL, Ribbon, samples
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling

@@ -16,7 +16,7 @@ from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.place.strips.tangencies import Tangency
 from sharpfront.problem import Problem
-from sharpfront.rows.values import form_at
+from sharpfront.rows.form_values import form_at
 
 # A layer is followed no farther than so many times the size of the domain, and looked at in so many
 # places; where it leaves the domain is found by so many bisections.

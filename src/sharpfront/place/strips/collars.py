@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Region
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.patches.settings import PatchSettings
-from sharpfront.place.strips.facing import Meeting
+from sharpfront.place.strips.facing_panels import Meeting
 from sharpfront.place.strips.framed import framed
 from sharpfront.place.strips.medial import joined, left_of, meetings, pieces
 from sharpfront.place.strips.mitred import with_outlines

@@ -20,11 +20,11 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.maps.quadrilateral import Corner, cross
-from sharpfront.place.patches.looks import Holding
-from sharpfront.place.strips.across import lines_of_front
-from sharpfront.place.strips.facing import panel_parts
+from sharpfront.place.patches.data_probes import Holding
+from sharpfront.place.strips.cuts_across import lines_of_front
+from sharpfront.place.strips.facing_panels import panel_parts
+from sharpfront.place.strips.inner_clearance import ends_on_walls
 from sharpfront.place.strips.inner_curves import STRAIGHT, are_lines_that_cross
-from sharpfront.place.strips.inner_rooms import ends_on_walls
 from sharpfront.place.strips.ribbons import Ribbon, distances, samples, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block

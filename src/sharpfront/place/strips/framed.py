@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import Quadrilateral
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.ribbons import DEPTHS, FACTOR, ON_PANEL
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Tiling

@@ -11,15 +11,15 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression
-from sharpfront.equation.levels import Level, levels_of
-from sharpfront.equation.slanted import values_at
+from sharpfront.equation.level_curves import Level, levels_of
+from sharpfront.equation.oblique_lines import values_at
 from sharpfront.errors import DomainError
-from sharpfront.geometry.inner import curves_inside
+from sharpfront.geometry.inner_curves import curves_inside
 from sharpfront.geometry.levelset import LevelCurve
 from sharpfront.geometry.panels import Panels
+from sharpfront.place.formula_features import crossings
 from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
 from sharpfront.place.tiling.slants import meet_within
-from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.rows.materials import material_edges
 

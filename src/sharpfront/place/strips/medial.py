@@ -15,7 +15,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
-from sharpfront.place.strips.facing import Facing, Meeting, Span, panel_parts, spans_overlap
+from sharpfront.place.strips.facing_panels import Facing, Meeting, Span, panel_parts, spans_overlap
 from sharpfront.place.strips.ribbons import runs_of, tree_of
 
 # Corners of strips that differ by less than this share of the domain are one.

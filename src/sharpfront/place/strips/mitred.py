@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region, StripSide
+from sharpfront.bases.cut_cells import Region, StripSide
 from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip

@@ -16,7 +16,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import tangencies
 from sharpfront.place.tiling.blocks import Block

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Region
 from sharpfront.geometry.curves import Segment
 from sharpfront.geometry.panel_fits import PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
@@ -26,7 +26,7 @@ from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.bands import Band, strip_walls
 from sharpfront.place.strips.characteristics import Shear
-from sharpfront.place.strips.inner_rooms import WallEnd, away_from, between_walls, ends_on_walls
+from sharpfront.place.strips.inner_clearance import WallEnd, away_from, between_walls, ends_on_walls
 from sharpfront.place.strips.ribbons import Ribbon, distances, runs_of, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling

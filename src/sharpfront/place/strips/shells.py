@@ -15,15 +15,15 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
-from sharpfront.bases.solid_cut import SolidRegion
-from sharpfront.bases.stars import shell_of
+from sharpfront.bases.solid_cut_cells import SolidRegion
+from sharpfront.bases.star_charts import shell_of
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Triangles
-from sharpfront.geometry.star import Square, squares_of
+from sharpfront.geometry.star_surface import Square, squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.maps.shell import SHELL_ORDERS
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.ribbons import DEPTHS, FACTOR
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block

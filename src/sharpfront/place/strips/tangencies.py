@@ -16,7 +16,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import Strip
-from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 

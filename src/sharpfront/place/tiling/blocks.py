@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Cut as PlaneCut
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Cut as PlaneCut
+from sharpfront.bases.cut_cells import Region
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.maps import Chart, Strip

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut_cells import Region
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, ends_of

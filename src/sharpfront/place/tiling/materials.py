@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.interfaces import curved_conditions
-from sharpfront.equation.slanted import Line, distinct, straight_lines
+from sharpfront.equation.oblique_lines import Line, distinct, straight_lines
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.slants import everywhere

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.slanted import ROUNDING, Line
+from sharpfront.equation.oblique_lines import ROUNDING, Line
 from sharpfront.geometry import Domain
 
 # Lines that leave shorter parts of themselves or of a side, as shares, are left to splitting:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.solid_cut import SolidRegion
-from sharpfront.equation.slanted import Line
+from sharpfront.bases.solid_cut_cells import SolidRegion
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Curve, Segment, ends_of
 from sharpfront.geometry.shape import pieces_of

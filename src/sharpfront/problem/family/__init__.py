@@ -1,6 +1,6 @@
 """Families of problems, and what a parameter does to their residuals."""
 
-from sharpfront.problem.family.alike import same_but_numbers
+from sharpfront.problem.family.differences import same_but_numbers
 from sharpfront.problem.family.family import Along, Bundle, Family, Forcing, require_numbers
 
 __all__ = [

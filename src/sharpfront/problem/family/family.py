@@ -29,7 +29,7 @@ from sharpfront.equation.linearise import substitute
 from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import IntegralCondition, Stated
-from sharpfront.problem.family.alike import alike, moves, residuals_of, same_domain
+from sharpfront.problem.family.differences import alike, moves, residuals_of, same_domain
 
 Derive = Callable[[Expression, Expression], Expression]
 

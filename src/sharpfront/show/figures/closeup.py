@@ -12,9 +12,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.show.data.kernels import Section, line_points
 from sharpfront.show.data.placements import TIME
 from sharpfront.show.figures import panels
-from sharpfront.show.figures.narrow import round_place
+from sharpfront.show.figures.narrow_axes import round_place
 from sharpfront.show.figures.panels import Panel, Wish
-from sharpfront.show.figures.timed import even, still, timed_panels
+from sharpfront.show.figures.time_panels import even, still, timed_panels
 
 # At most so many places are magnified.
 _MOST_WINDOWS = 3

@@ -17,7 +17,7 @@ from sharpfront.mixture import Mixture
 from sharpfront.show.data.kernels import Kernels, Section, curve, kernels_of, line_points
 from sharpfront.show.data.placements import Moment, mixture_of
 from sharpfront.show.data.quantity import CURVES, ORANGE, Quantity, unknown_of
-from sharpfront.show.figures.narrow import label_narrow
+from sharpfront.show.figures.narrow_axes import label_narrow
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

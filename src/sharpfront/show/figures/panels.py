@@ -17,7 +17,7 @@ from sharpfront.show.data.placements import mixture_of
 from sharpfront.show.data.quantity import Quantity, residual_of, summary, unknown_of
 from sharpfront.show.data.raster import Raster, raster
 from sharpfront.show.figures import line
-from sharpfront.show.figures.course import draw_convergence
+from sharpfront.show.figures.convergence import draw_convergence
 from sharpfront.show.figures.plane import (
     draw_ellipses,
     draw_map,

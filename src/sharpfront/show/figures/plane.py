@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Cut
+from sharpfront.bases.cut_cells import Cut
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
@@ -15,7 +15,7 @@ from sharpfront.maps import Strip
 from sharpfront.show.data.kernels import Kernels, Section
 from sharpfront.show.data.quantity import BLUE, ORANGE, Quantity, colour_scale, summary
 from sharpfront.show.data.raster import STRETCHED, Raster
-from sharpfront.show.figures.narrow import label_narrow
+from sharpfront.show.figures.narrow_axes import label_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

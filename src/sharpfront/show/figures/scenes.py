@@ -17,7 +17,7 @@ from sharpfront.show.figures import panels
 from sharpfront.show.figures.line import curve_of, draw_strip, share_legend
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_map
-from sharpfront.show.figures.timed import period_of
+from sharpfront.show.figures.time_panels import period_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -11,7 +11,7 @@ from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.geometry import Box, Cloud, Domain, Implicit, Polygon, Solid
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.parts import Marked, Named, Relabelled
-from sharpfront.geometry.stated import StatedShape
+from sharpfront.geometry.stated_shape import StatedShape
 from sharpfront.show.statement.mathml import name_to_mathml, to_mathml
 from sharpfront.show.statement.terms import traced
 

@@ -14,7 +14,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Cloud, Combination, Domain, Implicit, Interval, Polygon, Solid
 from sharpfront.geometry.parts import Marked, Named
-from sharpfront.geometry.stated import StatedShape
+from sharpfront.geometry.stated_shape import StatedShape
 from sharpfront.problem import IntegralCondition, JumpCondition, Problem
 from sharpfront.show.statement.code import Code
 from sharpfront.show.statement.recorded import number

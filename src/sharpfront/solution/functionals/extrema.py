@@ -15,7 +15,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.geometry.curves import Curve
 from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.functionals.places import box_axes, line_edges, moments_of, subdivided
+from sharpfront.solution.functionals.cells import box_axes, line_edges, moments_of, subdivided
 from sharpfront.solution.functionals.quantity import Known, Quantity, one_or_all, quantities
 
 # Places between two kernels of a line, along each side of a box that is not of patches, and along

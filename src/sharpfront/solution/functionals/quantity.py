@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.stars import on_surface, shell_of
+from sharpfront.bases.star_charts import on_surface, shell_of
 from sharpfront.checks import finite, is_number
 from sharpfront.equation.expression import Expression, apply, as_expression
 from sharpfront.equation.graph import derivatives_in
@@ -25,12 +25,12 @@ from sharpfront.geometry import Domain, SpaceTime
 from sharpfront.geometry.curves import Curve, Piece, Spot
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Face
-from sharpfront.geometry.star import squares_of
+from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.problem.line_problem import integrate
 from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.functionals.places import (
+from sharpfront.solution.functionals.cells import (
     BoxCell,
     cells_of,
     line_edges,

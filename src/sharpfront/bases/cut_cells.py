@@ -1,0 +1,259 @@
+"""Boxes that the boundary of a domain cuts: what of them lies inside.
+
+A patch on such a box has its functions on the whole box and its rows inside: the equation at
+points inside, conditions on the stretches of the boundary in it, traces on the inside of its sides.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from sharpfront.arrays import Flags, FloatArray
+from sharpfront.bases.cut_interior import RANK, Frame, Inside
+from sharpfront.bases.legendre import gauss, legendre_table, norms
+from sharpfront.bases.strip_edges import StripEdges
+from sharpfront.geometry import BoundaryPoints, Domain
+from sharpfront.geometry.panels import Panels, Stretch
+from sharpfront.maps import Strip
+
+Interval = tuple[float, float]
+# A side of a strip: axis of its normal in the strip, and end.
+StripSide = tuple[Strip, int, int]
+# A side is looked at so far to both its sides, in units of the box: one that lies on the boundary
+# has the domain on one side only.
+BESIDE = 1e-6
+# Ends of stretches as close to a side as that, in units of the box, lie on it.
+ON_RIM = 1e-6
+# Of sides shorter pieces than that, in units of the box, are left out.
+SHORTEST = 1e-6
+# Points on the boundary for every function along an axis, where the boundary is as long as the box.
+ALONG, FEWEST_ALONG = 2.0, 3
+# Points of a stretch that tell how far it reaches.
+SEEN = 17
+# Integrals are exact for polynomials up to this degree along each axis.
+DEGREE, QUADRATURE_POINTS = 12, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Inside):
+    """What lies inside of a box.
+
+    Parameters
+    ----------
+    region
+        The domain.
+    low, high
+        The box.
+    stretches
+        The boundary in it.
+    sides
+        What lies inside of each side: by axis and end, as intervals along the other axis.
+    rim
+        What of each side has the domain inside: axis, end and interval.
+    """
+
+    region: Region
+    low: FloatArray
+    high: FloatArray
+    stretches: tuple[Stretch, ...]
+    sides: dict[tuple[int, int], list[Interval]]
+    rim: list[tuple[int, int, float, float]]
+
+    @cached_property
+    def seen(self) -> FloatArray:
+        """Points around what lies inside, (m, 2)."""
+        shares = np.linspace(0.0, 1.0, SEEN)
+        panel = np.repeat([s.panel for s in self.stretches], SEEN)
+        t = np.concatenate([s.start + (s.stop - s.start) * shares for s in self.stretches])
+        found = [self.region.panels.at(panel, t)]
+        for axis, end, low, high in self.rim:
+            points = np.full((2, 2), (self.high if end else self.low)[axis])
+            points[:, 1 - axis] = low, high
+            found.append(points)
+        return np.concatenate(found)
+
+    def contains(self, points: FloatArray) -> Flags:
+        """Tell which points of the box lie inside."""
+        return self.region.contains(points)
+
+    def inside_of(self, axis: int, end: int) -> list[Interval]:
+        """Return what of a side has the domain inside, as intervals along the other axis."""
+        return [(low, high) for a, e, low, high in self.rim if (a, e) == (axis, end)]
+
+    @cached_property
+    def window(self) -> tuple[FloatArray, FloatArray]:
+        """A smaller box about what lies inside."""
+        low, high = (np.clip(f(self.seen, axis=0), self.low, self.high) for f in (np.min, np.max))
+        # Nothing is left of an axis along which the boundary only touches.
+        thin = high - low < SHORTEST * (self.high - self.low)
+        return np.where(thin, self.low, low), np.where(thin, self.high, high)
+
+    @cached_property
+    def quadrature(self) -> tuple[FloatArray, FloatArray]:
+        """Points inside, and weights that integrate polynomials up to a degree exactly.
+
+        Integrals of polynomials over what lies inside are those of their integrals along x, times
+        the normal's first component, along its rim.
+        """
+        points = self.points(QUADRATURE_POINTS * DEGREE**2)
+        low, high = self.low, self.high
+        rim, normals, weights = self._rim
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        z = np.clip((rim - middle) / half, -1.0, 1.0)
+        first = legendre_table(z[:, 0], DEGREE + 1)[0] / norms(DEGREE + 1)
+        k = np.arange(DEGREE)
+        below = np.concatenate([-np.ones((len(z), 1)), first[:, :-2]], axis=1)
+        along = half[0] * norms(DEGREE) * (first[:, 1:] - below) / (2 * k + 1)
+        across = legendre_table(z[:, 1], DEGREE)[0]
+        moments = np.einsum("m,mi,mj->ij", weights * normals[:, 0], along, across).ravel()
+        values = Frame((points - middle) / half, (DEGREE, DEGREE)).values
+        return points, np.asarray(lstsq(values.T, moments, RANK, lapack_driver="gelsy")[0])
+
+    @cached_property
+    def _rim(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points all round what lies inside, outward normals and weights of integrals."""
+        z, w = gauss(DEGREE + 4)
+        panels, found = self.region.panels, []
+        for s in self.stretches:
+            t = 0.5 * (s.start * (1 - z) + s.stop * (1 + z))
+            own, speeds = panels.boundary(np.full(len(z), s.panel), t)
+            found.append((own.points, own.normals, w * (s.stop - s.start) * speeds))
+        for axis, end, low, high in self.rim:
+            points, normals = np.empty((len(z), 2)), np.zeros((len(z), 2))
+            points[:, axis] = (self.high if end else self.low)[axis]
+            points[:, 1 - axis] = 0.5 * (low * (1 - z) + high * (1 + z))
+            normals[:, axis] = 1.0 if end else -1.0
+            found.append((points, normals, w * (high - low)))
+        one, two, three = (np.concatenate(each) for each in zip(*found, strict=True))
+        return one, two, three
+
+    def boundary(self, functions: int) -> dict[str, tuple[BoundaryPoints, FloatArray]]:
+        """Return points on each part of the boundary in the box, with weights that sum to one.
+
+        Parameters
+        ----------
+        functions
+            Along an axis of the box.
+        """
+        panels, size = self.region.panels, float(np.max(self.high - self.low))
+        parts: dict[str, list[Stretch]] = {}
+        for stretch in self.stretches:
+            parts.setdefault(panels.parts[stretch.panel], []).append(stretch)
+        out = {}
+        for part, own in parts.items():
+            panel, t, weights = [], [], []
+            for s in own:
+                middle = np.array([0.5 * (s.start + s.stop)])
+                speed = float(panels.boundary(np.array([s.panel]), middle)[1][0])
+                length = speed * (s.stop - s.start)
+                z, w = gauss(FEWEST_ALONG + int(ALONG * functions * length / size))
+                t.append(middle[0] + 0.5 * (s.stop - s.start) * z)
+                panel.append(np.full(len(z), s.panel))
+                weights.append(w * (s.stop - s.start))
+            found, speeds = panels.boundary(np.concatenate(panel), np.concatenate(t))
+            heavy = np.concatenate(weights) * speeds
+            out[part] = found, heavy / heavy.sum()
+        return out
+
+
+class Region:
+    """A domain with curved sides, as patches see it.
+
+    Parameters
+    ----------
+    domain
+        The domain.
+    panels
+        The pieces of its boundary that cut boxes; others lie on sides of boxes.
+    strips
+        Strips that boxes leave out, by the panels of their sides, each an axis of the strip and an
+        end: the inner one (1, 1) of those along the boundary, any one of those along curves inside.
+    shut
+        Points between strips that leave nothing to boxes, (m, 2).
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        panels: Panels,
+        strips: Mapping[int, StripSide] | None = None,
+        shut: FloatArray | None = None,
+    ) -> None:
+        self.domain, self.panels, self.strips = domain, panels, strips or {}
+        self.shut = np.empty((0, 2)) if shut is None else shut
+        self._known: dict[bytes, Cut | bool] = {}
+
+    @property
+    def bends(self) -> tuple[FloatArray, FloatArray]:
+        """Points of the boundary, and how much it bends inwards there, one over a radius."""
+        return self.panels.curvatures
+
+    def contains(self, points: FloatArray) -> Flags:
+        """Tell which points lie in the domain, but in none of the strips."""
+        inside = self.domain.contains(points)
+        if not self.strips:
+            return inside
+        return np.asarray(inside & (self.strip_rim.beyond(points) <= 0.0))
+
+    @cached_property
+    def strip_rim(self) -> StripEdges:
+        """The sides of the strips."""
+        return StripEdges.of(self.panels.chosen(np.array(list(self.strips))), self.shut)
+
+    def look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
+        """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""
+        key = low.tobytes() + high.tobytes()
+        if key not in self._known:
+            self._known[key] = self._look(low, high)
+        return self._known[key]
+
+    def _look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
+        stretches = tuple(self.panels.inside(low, high))
+        if not stretches:
+            return bool(self.contains(0.5 * (low + high)[None])[0])
+        panel = np.repeat([s.panel for s in stretches], 2)
+        ends = self.panels.at(panel, np.array([[s.start, s.stop] for s in stretches]).ravel())
+        sides: dict[tuple[int, int], list[Interval]] = {}
+        rim: list[tuple[int, int, float, float]] = []
+        for axis, end in itertools.product(range(2), range(2)):
+            sides[axis, end], inner = self._inside_of_side(low, high, axis, end, ends)
+            rim += [(axis, end, a, b) for a, b in inner]
+        cut = Cut(self, low, high, stretches, sides, rim)
+        return cut if any(sides.values()) or len(cut.points(1)) else False
+
+    def _inside_of_side(
+        self, low: FloatArray, high: FloatArray, axis: int, end: int, ends: FloatArray
+    ) -> tuple[list[Interval], list[Interval]]:
+        """Return what of a side has the domain on both its sides, and where it has it inside."""
+        place, rest, size = (high if end else low)[axis], 1 - axis, high - low
+        on = np.abs(ends[:, axis] - place) < ON_RIM * size[axis]
+        cuts = np.unique(np.clip(ends[on, rest], low[rest], high[rest]))
+        cuts = np.concatenate([[low[rest]], cuts, [high[rest]]])
+        pairs = np.stack([cuts[:-1], cuts[1:]], axis=1)
+        pairs = pairs[pairs[:, 1] - pairs[:, 0] > SHORTEST * size[rest]]
+        middles = np.empty((2, len(pairs), 2))
+        middles[:, :, rest] = pairs.mean(axis=1)
+        inwards = BESIDE * size[axis] * (-1.0 if end else 1.0)
+        middles[:, :, axis] = np.array([[place + inwards], [place - inwards]])
+        if self.domain.periodic_axes[axis]:
+            middles[:, :, axis] = np.clip(middles[:, :, axis], *self.domain.bounds[:, axis])
+        inner, outer = self.contains(middles.reshape(-1, 2)).reshape(2, -1)
+        both, own = ([(a, b) for a, b in pairs[k].tolist()] for k in (inner & outer, inner))
+        return _joined(both), own
+
+
+def _joined(intervals: Sequence[Interval]) -> list[Interval]:
+    """Return intervals, those that touch as one."""
+    out: list[Interval] = []
+    for low, high in intervals:
+        if out and out[-1][1] == low:
+            out[-1] = (out[-1][0], high)
+        else:
+            out.append((low, high))
+    return out

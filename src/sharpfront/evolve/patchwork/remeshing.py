@@ -1,0 +1,159 @@
+"""Between steps on patches: which ones are next, and whether they go along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sharpfront.bases.radau import STAGES, amplified, diagonal
+from sharpfront.evolve.patchwork.cells import Wanted, taken_to
+from sharpfront.evolve.patchwork.predictor import (
+    PredictedState,
+    RatesAtPoints,
+    at_rest,
+    longest_step,
+    on_patches,
+    present,
+    velocity_field,
+)
+from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
+from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
+from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
+from sharpfront.evolve.termination import StuckError
+from sharpfront.geometry import Box
+from sharpfront.maps import Drift
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import functions_of
+
+
+def carried_over(
+    state: PatchRunState, cells: Sequence[Cell], frame: MovingFrame | None = None
+) -> PatchRunState:
+    """Return a run on other patches; those that it was on may have gone along."""
+    kept = [state.values, *(own[0] for own in (state.before, state.tried) if own is not None)]
+    basis, (_, k, n) = state.basis, state.values.shape
+    flat = np.concatenate(kept).reshape(-1, n)
+    new = taken_to([c.patch for c in cells], lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
+    new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)
+    values, *others = np.split(
+        new.reshape(-1, k, new.shape[1]), np.cumsum([len(a) for a in kept])[:-1]
+    )
+    found = iter(others)
+    before, tried = (
+        None if own is None else (next(found), own[1]) for own in (state.before, state.tried)
+    )
+    after = replace(
+        state, cells=tuple(cells), values=values, before=before, tried=tried, carried=True
+    )
+    return (
+        after if state.weak is None else replace(after, weak=_carried_weakly(state, after, frame))
+    )
+
+
+def _carried_weakly(
+    state: PatchRunState, after: PatchRunState, frame: MovingFrame | None
+) -> WeakerState:
+    """Return the weaker run on other patches."""
+    basis = state.weak.patches.basis
+    patches = WeakerPatches.of(after.basis, after.values[0])
+    flat = state.weak.values.reshape(-1, basis.size)
+    new = taken_to(patches.basis.patches, lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
+    new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)
+    return WeakerState(patches, new.reshape(*state.weak.values.shape[:2], -1))
+
+
+def beside_walls(run: PatchRun, state: PatchRunState, length: float) -> list[Cell]:
+    """Return patches with strips for the layers that grow along walls in some time.
+
+    On patches that are much too large least squares make something else of a thin layer, all over
+    the domain.
+    """
+    levels = np.stack([*state.values, np.zeros_like(state.values[0])])
+    tangents = Tangents(run.system, LinearisationState(state.basis, levels, state.t))
+    problem = tangents.problem(float(diagonal().values[0].real) / length)
+    return run.meshing.layered(problem, run.tol / amplified())
+
+
+def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
+    """Return the data of the step to come."""
+    stop = min(state.t + state.dt, run.span[1])
+    return partial(run.system.data, t=np.linspace(state.t, stop, STAGES))
+
+
+def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | None) -> PatchRunState:
+    """Return a run on patches made anew, where these are fewer or must be others soon.
+
+    Those that went along with a frame are always: a step begins with patches at rest.
+    """
+    if state.t >= run.span[1] and frame is None:
+        return state
+    basis = state.basis
+    state, field = carried_by(run, state, frame)
+    held, dt = MARCH.held, min(state.dt, run.span[1] - state.t)
+    if state.drift is not None:
+        held, dt, field = MARCH.held_along, 0.0, None
+    unit = MARCH.space * held * run.tol * state.unit
+    # Rates in a layer that grows like the root of time hold for a share of its age.
+    grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
+    ahead = 0.0 if grows else dt
+    wanted = PredictedState(basis, frame, state.t, state.values / unit[:, None], ahead, field)
+    late = frame is not None or run.meshing.misses(state.cells, wanted.later)
+    # What these patches hold is no narrower than they are.
+    middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
+    if frame is not None:
+        middles = frame.drift.points(middles, state.t - frame.since)
+    looks = _looks(run, state) if run.system.hides else None
+    try:
+        first = None
+        if state.missed is not None:
+            first = beside_walls(run, state, state.t + dt - state.missed)
+        cells = run.meshing.holding(wanted, looks, middles, first)
+    except StuckError:
+        if frame is not None:
+            raise
+        return state
+    if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
+        return carried_over(state, cells, frame)
+    return state
+
+
+def carried_by(
+    run: PatchRun, state: PatchRunState, frame: MovingFrame | None
+) -> tuple[PatchRunState, Drift | None]:
+    """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
+    domain = run.system.problem.domain
+    if not isinstance(domain, Box) or state.shared:
+        return state, None
+    now = present(
+        PointsDuringStep(run.discrete(state.basis).inner, frame, np.array([state.t])), state.values
+    )
+    if frame is not None:
+        rates = on_patches(state.basis, now.rates)
+        state = replace(state, values=np.stack([state.values[0], rates]))
+    field = velocity_field(now, domain, state.scale)
+    if field is None or not run.follows:
+        return replace(state, drift=None), field
+    most = _longest(now, field, state)
+    if most is None:
+        return replace(state, drift=None), field
+    dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
+    return replace(state, drift=field, dt=min(dt, most)), field
+
+
+def _longest(now: RatesAtPoints, field: Drift, state: PatchRunState) -> float | None:
+    """Return how long patches may go along; None where it is not worth it.
+
+    That is until they are bent, or the solution has changed along its way by its size. In place it
+    must change by that some times in the same time.
+    """
+    here, along = (
+        float((np.abs(rates).max(axis=1) / state.scale).max())
+        for rates in (now.rates, now.along(field))
+    )
+    most = min(longest_step(field, now.points), 1.0 / max(along, 1e-300))
+    return most if here * most > MARCH.gain else None

@@ -1,0 +1,188 @@
+"""Where a march begins, and how it gets more kernels: along an axis, or all placed anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.product import Product
+from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.plane.component_motion import leans
+from sharpfront.evolve.plane.defect import lifted, richer
+from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, Limits, March, Slab, functions_of
+from sharpfront.evolve.plane.placement import (
+    FIRST_FUNCTIONS,
+    fitted,
+    larger,
+    lengthened,
+    place,
+)
+from sharpfront.geometry import Domain
+from sharpfront.place.formula_features import formula_places
+
+# Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
+# space at the start and at the end.
+INITIAL, PLACED_AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
+# The first slab beside the span.
+FIRST_SLAB = 0.01
+# Kernels that a march begins with.
+FEWEST_PRODUCTS = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)).size
+# An error that would grow by less than this part of the tolerance over the span came from before.
+_FRESH = 0.3
+# Kernels are placed anew when they would be more than this many times those of the last placement.
+_ANEW = 1.4
+# Check points: inside, and on each part of the boundary.
+_INSIDE, _ON_PART = 4000, 100
+
+
+def begun_march(aim: Aim) -> March:
+    """Return the march at its start."""
+    domain, limits = aim.domain, aim.limits
+
+    def state(points: FloatArray) -> FloatArray:
+        return np.asarray(aim.system.initial(points)[0, 0])
+
+    points = np.concatenate([_check_points(domain), _told_points(aim.system)])
+    values = state(points)
+    goal = INITIAL * aim.counted(points, values, aim.span[0]).size
+    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
+    square = functions_of(domain, found.layout, found.product).square
+    wide = richer(found.product)
+    # What is missed goes on with the equation, and may grow.
+    error = fitted(state, found.layout, wide)
+    error = error - lifted(found.weights, found.product, wide)
+    seen_as = found.product.values(found.weights, found.layout.inverse(points, 0.0), (0, 0))
+    missed = float(np.max(np.abs(seen_as - values)))
+    march = March(
+        aim.span[0],
+        FIRST_SLAB * (aim.span[1] - aim.span[0]),
+        found.layout,
+        found.product,
+        found.weights,
+        np.zeros(found.product.size),
+        error,
+        0.0,
+        leans(square, found.weights),
+        found.product.size,
+        aim.span[0],
+    )
+    # What richer products do not see of it stays as it is.
+    seen = bound_of(domain, march)
+    lost = max(found.miss, missed, seen) - seen
+    # An initial state that is missed already takes more kernels than there may be.
+    return replace(march, lost=lost, limited=lost + seen > aim.size)
+
+
+def _check_points(domain: Domain) -> FloatArray:
+    low, high = domain.bounds
+    points = low + (high - low) * np.random.default_rng(0).random((_INSIDE, 2))
+    edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
+    return np.concatenate([points, *edges])
+
+
+def _told_points(system: PlaneSystem) -> FloatArray:
+    """Return where the formula of a start may have a tip or an edge: no other point meets it."""
+    domain, start = system.problem.domain, system.problem.initial
+    graph = None if start is None else start.graph(system.unknowns[0])
+    told = None if graph is None else formula_places([graph], domain)
+    return np.zeros((0, 2)) if told is None else told[domain.contains(told)]
+
+
+def bound_of(domain: Domain, march: March) -> float:
+    """Return the bound of what richer products see of a march's error."""
+    square = functions_of(domain, march.layout, richer(march.product)).square
+    return UNSEEN_ERROR * square.largest(march.error)
+
+
+def too_large(march: March, before: float, slab: Slab, aim: Aim) -> bool:
+    """Tell whether the error grew in a slab from a bound before to more than is allowed by then.
+
+    More kernels are of no use for what was there before, nor for what steps in time leave.
+    """
+    allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
+    fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
+    largest, rest = slab.error.largest, slab.error.with_all_kernels
+    return largest > allowed and largest - max(before, rest) > fresh
+
+
+def sees_events(slab: Slab, aim: Aim) -> bool:
+    """Tell whether the points of a slab see what stands out in its time."""
+    square, start = slab.galerkin.square, slab.galerkin.start
+
+    def points(t: float) -> FloatArray:
+        return square.grid(t - start).points
+
+    return not aim.agenda.unseen(start, start + slab.dt, points)
+
+
+def enlarged(march: March, aim: Aim) -> March | None:
+    """Return the march with more products along both axes; None at the limit."""
+    first, second = march.product.shape
+    product = Product((larger(first), larger(second)))
+    return _with_more(march, product) if product.size <= aim.limits.kernels else None
+
+
+def grown(march: March, slab: Slab, aim: Aim) -> March | None:
+    """Return the march with more products for a slab that needs them; None at the limit.
+
+    Where the kernels would become many more than at their placement, they are placed anew about
+    the present state, if that takes fewer.
+    """
+    product = lengthened(march.product, richer(march.product).block(slab.after.error))
+    limits, many = aim.limits, product.size > _ANEW * march.size
+    if many and march.t > march.since:
+        most = min(product.size, limits.kernels)
+        anew = _placed_anew(march, aim, Limits(most, limits.components))
+        if anew is not None:
+            return anew
+        march = replace(march, size=product.size, since=march.t)
+    return _with_more(march, product) if product.size <= limits.kernels else None
+
+
+def _with_more(march: March, product: Product) -> March:
+    """Return the march in products of more functions."""
+    return replace(
+        march,
+        product=product,
+        weights=lifted(march.weights, march.product, product),
+        slope=lifted(march.slope, march.product, product),
+        error=lifted(march.error, richer(march.product), richer(product)),
+        factors=None,
+        errors=None,
+    )
+
+
+def _placed_anew(march: March, aim: Aim, limits: Limits) -> March | None:
+    """Return the march with its kernels placed about the present state, if they are fewer."""
+    domain, layout = aim.domain, march.layout
+
+    def state(points: FloatArray) -> FloatArray:
+        return march.product.values(march.weights, layout.inverse(points, 0.0), (0, 0))
+
+    def error_before(points: FloatArray) -> FloatArray:
+        wide = richer(march.product)
+        return wide.values(march.error, layout.inverse(points, 0.0), (0, 0))
+
+    goal = PLACED_AGAIN * aim.size
+    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
+    if found.miss > goal or found.product.size >= limits.kernels:
+        return None
+    square = functions_of(domain, found.layout, found.product).square
+    error = fitted(error_before, found.layout, richer(found.product))
+    return replace(
+        march,
+        layout=found.layout,
+        product=found.product,
+        weights=found.weights,
+        slope=np.zeros(found.product.size),
+        error=error,
+        lost=march.lost + found.miss,
+        placed=leans(square, found.weights),
+        size=found.product.size,
+        since=march.t,
+        before=None,
+        factors=None,
+        errors=None,
+    )

@@ -1,0 +1,131 @@
+"""How a run begins: its first mesh, rates and step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.initial_state import Start
+from sharpfront.evolve.mesh import Function, graded
+from sharpfront.evolve.node_velocity import velocities
+from sharpfront.evolve.rates import consistent, first_rates
+from sharpfront.evolve.remeshing import in_units, measured, seeing, too_few
+from sharpfront.evolve.run import Run, State
+from sharpfront.evolve.termination import StuckError
+from sharpfront.pieces.frame import Frame
+
+# The first step: a share of the span, and of the time in which the solution changes by itself.
+FIRST_STEP, FIRST_CHANGE = 0.02, 0.05
+# How many tolerances a value held at an end may go in the first step, away from a state at rest.
+SUDDEN = 30.0
+# Meshes for the first state, and by how much more elements each has: what is not resolved yet looks
+# rougher than it is.
+FIRST_MESHES, SWELL = 24, 1.4
+
+
+def begun(
+    run: Run,
+    start: Start,
+    weak: Function,
+    t: float,
+    soon: float,
+    scale: FloatArray | None = None,
+) -> State:
+    """Return the run at a moment at which the unknowns are given functions, the weaker one too.
+
+    Data are those of a moment soon after: what is switched on at the start is on then.
+    """
+    of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
+    scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
+    nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
+    nodes = _short_enough(run, nodes, start, scale, soon)
+    for _ in range(FIRST_MESHES):
+        frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
+        values = consistent(run.discrete, frame, plain, soon)
+        scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
+        rough = measured(run, frame, values, scale, soon, quiet=False)[1]
+        new = run.mesher.mesh(nodes, rough, run.in_space, most=int(SWELL * len(nodes)))
+        worst = float(run.mesher.left_out(nodes, rough).max())
+        if worst < run.in_space and len(new) > 0.7 * len(nodes):
+            break
+        if len(new) - 1 > run.mesher.most:
+            words = too_few(run, nodes)
+            break
+        nodes = new
+    try:
+        nodes = seeing(run, nodes, t, run.span[1] - t)
+    except StuckError as stuck:
+        words = words or str(stuck)
+    if nodes is not frame.nodes:
+        frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
+        values = consistent(run.discrete, frame, plain, soon)
+    state = replace(_from_values(run, frame, values, soon, scale), t=t)
+    weakly = plain.copy() if weak == of else run.mesher.interpolant(nodes, weak)
+    return replace(state, unresolved=words, weak=weakly)
+
+
+def _short_enough(
+    run: Run, nodes: FloatArray, start: Start, scale: FloatArray, t: float
+) -> FloatArray:
+    """Return nodes with long elements divided ahead of a front into an unstable state.
+
+    What they let through from their neighbours is far larger than what is there, and looks rough.
+    """
+    if not (run.discrete.reacts or run.system.gaps):
+        return nodes
+    values = run.mesher.interpolant(nodes, start.values)
+    longest = in_units(run, run.mesher.frame(nodes), values, scale, t)[1]
+    if longest is None:
+        return nodes
+    at, upto = graded(nodes, np.minimum(longest, np.diff(nodes)))
+    count = int(np.ceil(upto[-1]))
+    if count > run.mesher.most:
+        return nodes
+    return run.mesher.pinned(np.interp(np.linspace(0.0, upto[-1], count + 1), upto, at))
+
+
+def _from_values(run: Run, frame: Frame, values: FloatArray, t: float, scale: FloatArray) -> State:
+    """Return a run that begins with coefficients."""
+    rates = first_rates(run.discrete, frame, values, t)
+    dt = first_step(run, frame, values, rates, scale)
+    dt = min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
+    return State(t, frame, values, rates, dt, scale)
+
+
+def first_step(
+    run: Run, frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
+) -> float:
+    """Return how long a step may be by how fast unknowns change where nodes go along with them."""
+    v = velocities(run.mesher, frame, values, rates, scale)
+    moved = v[:, None] * frame.evaluate(values, frame.nodes, 1) if v.any() else np.zeros(1)
+    own = rates[run.at_nodes]
+    fast = float(np.abs((own + moved[: len(own)]) / scale).max())
+    return min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
+
+
+def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:
+    """Return how fast values held at the ends leave a state that has no rate there.
+
+    They make a layer that is thinner than any element at first.
+    """
+    soon = 1e-6 * (run.span[1] - run.span[0])
+    here = Moments(run.discrete, frame, t, np.array([0.0, soon]))
+    both, still = np.stack([values, values]), np.zeros((2, *values.shape))
+    fastest = 0.0
+    for end in here.ends:
+        own = end.own
+        held = [i for i in range(len(own)) if own.holds_a_value(i)]
+        if not held:
+            continue
+        change, slopes = (
+            program.run(end.leaves(program, both, still), 2)
+            for program in (own.values, own.tangents)
+        )
+        change, slopes = np.abs(np.diff(change, axis=1))[:, 0], np.abs(slopes)[:, 0]
+        for i in held:
+            each = [s for s, term in zip(slopes, own.terms, strict=True) if term[0] == i]
+            fastest = max(fastest, float(change[i]) / max(*each, 1e-300) / soon)
+    return fastest
