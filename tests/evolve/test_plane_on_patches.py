@@ -15,13 +15,13 @@ from sharpfront.bases.radau import interpolation
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
 from sharpfront.evolve.patchwork import evolve_patches
 from sharpfront.evolve.patchwork.cells import Meshing
+from sharpfront.evolve.patchwork.embedded_run import WeakerPatches
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.predictor import at_rest
 from sharpfront.evolve.patchwork.remeshing import carried_over
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.run_start import begun_on_patches
-from sharpfront.evolve.patchwork.weaker import WeakerPatches
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import plane_formulas, time_events_of
 from sharpfront.maps import AxisMap

@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.errors import OutcomeKind
-from sharpfront.newton.elsewhere import heights, shapes
+from sharpfront.newton.other_solutions import heights, shapes
 
 UNIT, SQUARE = sf.Interval(0, 1), sf.Box((0, 1), (0, 1))
 

@@ -20,9 +20,9 @@ from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError
 from sharpfront.newton.damped import P
-from sharpfront.newton.elsewhere import elsewhere
 from sharpfront.newton.function_corrector import FunctionCorrector
 from sharpfront.newton.guess import constants
+from sharpfront.newton.other_solutions import elsewhere
 from sharpfront.newton.rough_solution import Comparing
 from sharpfront.newton.strategy import LinearStrategy, NewtonState
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term

@@ -20,11 +20,11 @@ from sharpfront.adapt.uniqueness import undetermined
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another, growing_modes
-from sharpfront.newton.elsewhere import elsewhere
-from sharpfront.newton.gradual import led_elsewhere
+from sharpfront.newton.gradual_loading import led_elsewhere
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
+from sharpfront.newton.other_solutions import elsewhere
 from sharpfront.newton.rough_solution import RoughSolution
 from sharpfront.newton.strategy import (
     COARSE,

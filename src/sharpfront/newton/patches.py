@@ -25,7 +25,7 @@ from sharpfront.errors import EquationError, LinearSystemError, Outcome, Outcome
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.function_corrector import SMALL, FunctionCorrector, distance
-from sharpfront.newton.gradual import LOOKED_AT, led_elsewhere
+from sharpfront.newton.gradual_loading import LOOKED_AT, led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.rough_solution import RoughSolution

@@ -15,10 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.corner_symbols import layer_rates
 from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.material_corners import material_functions
-from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners, layer_rates
+from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
 from sharpfront.adapt.patchwork.shadow_terms import told_by_formulas
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray

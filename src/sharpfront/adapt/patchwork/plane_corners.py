@@ -21,19 +21,18 @@ from sharpfront.adapt.patchwork.corner_sides import (
     is_between,
     sides_at,
 )
+from sharpfront.adapt.patchwork.corner_symbols import highest_terms, layer_rates
 from sharpfront.adapt.patchwork.exponents import leading_terms, tensors
-from sharpfront.adapt.patchwork.plate_corners import Principal, functions_of_plate, square_root
+from sharpfront.adapt.patchwork.plate_corners import functions_of_plate, square_root
 from sharpfront.adapt.patchwork.shadow_terms import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term, jumps_of
 from sharpfront.equation.graph import evaluate
-from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
-from sharpfront.rows.form_values import form_at
 
 # Slopes whose direction has less than this sine with that of the flux are along it.
 CONORMAL = 1e-9
@@ -189,7 +188,9 @@ class PlaneCorners:
     def _made_even(self, corner: FloatArray) -> FloatArray | None:
         """Return the map of space after which highest derivatives are Laplace's; None without."""
         if self._order == 4:
-            tensor = square_root(_highest(self.problem.forms[0], self.problem.coordinates, corner))
+            tensor = square_root(
+                highest_terms(self.problem.forms[0], self.problem.coordinates, corner)
+            )
         else:
             tensor = tensors(self.problem, corner[None])[0]
         if tensor is None:
@@ -205,7 +206,7 @@ class PlaneCorners:
         for side, inside in zip(sides, (1, -1), strict=True):
             forms = [f for c in self.problem.conditions if c.part == side.part for f in c.forms]
             normal = side.normal(inside)
-            held.append([_highest(f, self.problem.coordinates, corner, normal) for f in forms])
+            held.append([highest_terms(f, self.problem.coordinates, corner, normal) for f in forms])
         if any(len(own) != 2 or not all(own) for own in held):
             return None
         # As smooth after two derivatives more as functions of second order are.
@@ -266,7 +267,7 @@ class PlaneCorners:
         if not form.order:
             return "value"
         normal = side.normal(inside)
-        highest = _highest(form, self.problem.coordinates, corner, normal)
+        highest = highest_terms(form, self.problem.coordinates, corner, normal)
         slope = sum((c * np.array(orders) for orders, c in highest.items()), np.zeros(2))
         flux = tensors(self.problem, corner[None])[0] @ normal
         sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
@@ -325,42 +326,6 @@ def _rays(angle: float, slopes: tuple[complex, complex]) -> list[tuple[float, Fl
     cuts = [angle + share * (2 * math.pi - angle) for share in RAYS]
     ways = [back @ np.array([math.cos(cut), math.sin(cut)]) for cut in cuts]
     return [(cut, way / np.linalg.norm(way)) for cut, way in zip(cuts, ways, strict=True)]
-
-
-def layer_rates(problem: Problem, points: FloatArray) -> tuple[float, float]:
-    """Return one over the widths of layers at points: of winds, and of reactions or waves."""
-    form = form_at(problem.forms[0], problem.coordinates, points)
-    most = problem.forms[0].order
-    sizes = np.zeros((most + 1, len(points)))
-    for term, c in zip(form.terms, form.coefficients, strict=True):
-        order = sum(term.orders)
-        sizes[order] = np.maximum(sizes[order], np.abs(c))
-    shares = (sizes[:-1] / np.maximum(sizes[-1], 1e-300)).max(axis=1).tolist()
-    rates = [share ** (1 / (most - k)) for k, share in enumerate(shares)]
-    return rates[-1], max(rates[:-1])
-
-
-def _highest(
-    form: LinearForm,
-    coordinates: Sequence[str],
-    corner: FloatArray,
-    normal: FloatArray | None = None,
-) -> Principal:
-    """Return the terms of a form with the highest derivatives at a corner.
-
-    None where data are infinite: nothing is known of what they add.
-    """
-    leaves = environment(coordinates, corner[None], None if normal is None else normal[None])
-    found: dict[tuple[int, ...], float] = {}
-    with np.errstate(all="ignore"):
-        graphs = [form.source, *(t.coefficient for t in form.terms)]
-        values = [float(np.ravel(evaluate(graph, leaves))[0]) for graph in graphs]
-    if not np.isfinite(values).all():
-        return {}
-    for term, c in zip(form.terms, values[1:], strict=True):
-        found[term.orders] = found.get(term.orders, 0.0) + c
-    most = max((sum(orders) for orders, c in found.items() if c), default=-1)
-    return {orders: c for orders, c in found.items() if c and sum(orders) == most}
 
 
 def _positive(angle: float) -> float:

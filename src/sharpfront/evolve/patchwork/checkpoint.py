@@ -17,8 +17,8 @@ from sharpfront.bases.in_time import KeptStep, PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
+from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
-from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling

@@ -23,6 +23,7 @@ from sharpfront.bases.radau import (
     stage_nodes,
 )
 from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.patchwork.embedded_run import WeakerState
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
 from sharpfront.evolve.patchwork.remeshing import carried_over, tended_patches
@@ -30,7 +31,6 @@ from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.run_start import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.weaker import WeakerState
 from sharpfront.evolve.termination import CRAWLED, StuckError, check_progress
 from sharpfront.place.patches.cuts import Cell
 

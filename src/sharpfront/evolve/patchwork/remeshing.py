@@ -10,6 +10,7 @@ import numpy as np
 
 from sharpfront.bases.radau import STAGES, amplified, diagonal
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
+from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.predictor import (
     PredictedState,
     RatesAtPoints,
@@ -23,7 +24,6 @@ from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
-from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
 from sharpfront.maps import Drift

@@ -10,13 +10,13 @@ from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.patchwork.cells import Meshing
+from sharpfront.evolve.patchwork.embedded_run import WEAKER_STAGES, WeakerState
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.newton import StageSolver
 from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.weaker import WEAKER_STAGES, WeakerState
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Box

@@ -12,12 +12,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import damped, diagonal
 from sharpfront.evolve.patchwork.cells import taken_to
+from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.predictor import on_patches
 from sharpfront.evolve.patchwork.remeshing import beside_walls, carried_by, carried_over
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
-from sharpfront.evolve.patchwork.weaker import WeakerPatches, WeakerState
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.strips.collars import collared
 from sharpfront.place.tiling.blocks import Tiling
