@@ -1,4 +1,4 @@
-"""What an equation or a condition is at a corner: its highest terms, and how thin its layers are."""
+"""What an equation or a condition is at a corner: highest terms, and how thin layers are."""
 
 from __future__ import annotations
 
