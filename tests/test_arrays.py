@@ -30,11 +30,18 @@ def test_what_is_not_finite_is_seen_wherever_it_stands(odd):
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {
-    *("blocked.py", "dissection.py", "gram.py", "groups.py", "iterated.py", "leaves.py"),
+    *("blocked.py", "dissection.py", "gram.py", "groups.py", "iterative_traces.py", "leaves.py"),
     *("merges.py", "once.py"),
     # What asks for a card or for workers loads their libraries.
     *("cluster.py", "device.py", "leaf_rows.py"),
-    *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),
+    *(
+        "distributed_tree.py",
+        "factored_tree.py",
+        "reflectors.py",
+        "traces.py",
+        "tree.py",
+        "parallel_lapack.py",
+    ),
     # Indices are the host's; what is on a device goes through its namespace.
     *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py"),
     "refinement.py",

@@ -92,10 +92,10 @@ def layer(eps):
 
 
 def corner():
-    """Return a problem whose corner is cut towards: its second derivatives vary."""
+    """Return a problem whose corner is cut towards: its second derivatives vary, not all alike."""
 
     def equation(u, x, y):
-        return -sf.div((1 + 0.2 * x * y) * sf.grad(u)) - 1
+        return -(1 + 0.2 * x * y) * u.dxx - u.dyy - 1
 
     return sf.Problem(L_SHAPE, equation, boundary=lambda u, x, y: u)
 

@@ -8,6 +8,7 @@ w is of the size of one.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -17,7 +18,8 @@ import numpy as np
 
 from sharpfront.equation.expression import Constant, Derivative, Expression, Leaf
 from sharpfront.equation.linearise import substitute
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.geometry import Domain
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.problem.initial import InitialState
@@ -87,9 +89,7 @@ class Units:
             _is_below(r, tol) for c in problem.conditions for r in c.residuals
         ):
             return None
-        points = problem.domain.sample(PLACES)
-        states = [problem.initial.values(name, points) for name in problem.initial.states]
-        size = float(np.abs(states).max(initial=0.0))
+        size = _largest_start(problem.initial, problem.domain)
         return cls(problem, _power_of_two(size), tol, tol) if ROUNDING < size <= tol else None
 
     @classmethod
@@ -180,6 +180,18 @@ def _is_below(residual: Expression, tol: float) -> bool:
         residual, lambda leaf: Constant(0.0) if isinstance(leaf, Derivative) else leaf
     )
     return isinstance(left, Constant) and abs(left.value) <= tol
+
+
+def _largest_start(initial: InitialState, domain: Domain) -> float:
+    """Return max|u| at the start; infinity of a start that is refused, where it is read."""
+    points = domain.sample(PLACES)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            states = [initial.values(name, points) for name in initial.states]
+    except ProblemError:
+        return math.inf
+    return float(np.abs(states).max(initial=0.0))
 
 
 def _is_large(found: Solution) -> bool:
