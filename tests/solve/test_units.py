@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.solution import Solution
 
 SMALL = [1e-5, 1e-9]
 
@@ -128,3 +129,16 @@ def test_conditions_loads_and_guesses_are_in_the_unit_too():
     u = sf.solve(mean, tol=1e-6, guess=size)
     assert u.converged
     assert abs(u.integral() / size - 1) < 1e-6
+
+
+def test_what_meets_its_tolerance_stays_converged(monkeypatch):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - np.exp(-40 * (x - 0.4) ** 2 - 40 * (y - 0.4) ** 2),
+        boundary=lambda u, x, y: u,
+    )
+    # As if the second solve had ended otherwise.
+    monkeypatch.setattr(Solution, "converged", False)
+    solution = sf.solve(problem, tol=1e-2)
+    assert solution.outcome.kind == "converged"
+    assert "of max|u|" in solution.outcome.detail and "in units" not in solution.outcome.detail

@@ -200,7 +200,7 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         return solved
     start = None if how.guess is None else units.taken_off(solved[0])
     found, _ = _solved_as_stated(units.problem, units.tol, replace(how, guess=start))
-    return units.put_back(found), None
+    return units.better(solved[0], found), None
 
 
 def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:

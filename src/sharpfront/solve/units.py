@@ -145,6 +145,18 @@ class Units:
             checkpoint=checkpoint,
         )
 
+    def better(self, first: Solution, found: Solution) -> Solution:
+        """Return a solution in the unit as it was stated, or the first where that was good enough.
+
+        One that is larger than the tolerance has been solved as it was asked to be.
+        """
+        size = _largest(first)
+        if found.converged or size <= self.asked:
+            return self.put_back(found)
+        told = f"The estimate is {first.error_estimate / size:.0%} of max|u| = {size:.2g}."
+        outcome = replace(first.outcome, detail=f"{first.outcome.detail} {told}".strip())
+        return replace(first, outcome=outcome)
+
     def taken_off(self, found: Solution) -> Solution:
         """Return a solution of the problem in the unit from one as it was stated."""
         return replace(_times(found, 1.0 / self.unit), problem=self.problem)
