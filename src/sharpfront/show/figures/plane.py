@@ -26,6 +26,8 @@ _NARROW = ", narrower than a dot of the picture"
 _TOO_THIN = "it has parts narrower than a dot"
 # Patches beside each other are up to 2.5 times as long as another, and as wide; layers are longer.
 _LONG_PATCH = 4.0
+# Half the spacing of a patch's functions is so many times finer than the layer that they hold.
+_FINER = 3.0
 # Points along the sides of patches in charts.
 _PLACES = 17
 # No colour of the maps, so that the outline is not taken for a layer.
@@ -207,8 +209,8 @@ def _telling(solution: Any, kernels: Kernels) -> Kernels:
     if not any(isinstance(basis, PatchworkBasis) for basis in bases):
         return kernels
     spread = np.linalg.eigvalsh(kernels.covariances)
-    long = spread[:, -1] > _LONG_PATCH**2 * spread[:, 0]
-    return kernels.chosen(long)
+    long = kernels.chosen(spread[:, -1] > _LONG_PATCH**2 * spread[:, 0])
+    return Kernels(long.centres, _FINER**2 * long.covariances)
 
 
 def patches_title(basis: PatchworkBasis, brief: bool) -> str:
