@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
-from sharpfront.evolve import time_events
+from sharpfront.evolve import watched_formula
 from sharpfront.evolve.time_events import line_formulas, time_events_of
 from sharpfront.evolve.time_system import time_system
 from sharpfront.trust.between_stages import MOMENTS, moments_between
@@ -264,6 +264,6 @@ def test_a_source_is_looked_at_once_at_each_moment(monkeypatch):
 def test_parts_of_a_formula_are_the_same_at_few_moments_and_at_many(monkeypatch):
     problem = on_line(lambda u, x, t: u.dt - u.dxx - np.sin(9 * t) * np.exp(-((x - t) ** 2)))
     many = agenda(problem)
-    monkeypatch.setattr(time_events, "AT_ONCE", 7)
+    monkeypatch.setattr(watched_formula, "AT_ONCE", 7)
     few = agenda(problem)
     assert np.array_equal(few.moments, many.moments) and np.array_equal(few.passed, many.passed)

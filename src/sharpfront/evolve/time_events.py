@@ -17,25 +17,19 @@ from functools import cache
 import numpy as np
 
 from sharpfront.arrays import FloatArray, Ints
-from sharpfront.equation.edges import Switch, edges_along, switches
 from sharpfront.equation.expression import (
-    TIME,
-    Apply,
     Constant,
     Coordinate,
-    Derivative,
     Expression,
     Leaf,
-    Normal,
 )
-from sharpfront.equation.graph import ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.evolve.time_system import TimeSystem
+from sharpfront.evolve.watched_formula import BROKEN, LOOKED_AT, Span, watched
 from sharpfront.place.line.sampling import sampled
-from sharpfront.place.line.singularities import breaks_of
 from sharpfront.problem import Problem
-from sharpfront.trust.events import Event, appearances, events
-from sharpfront.trust.formula_parts import Formula, dependence, formula, hints, is_opaque
+from sharpfront.trust.events import Event
+from sharpfront.trust.formula_parts import Formula, formula
 
 # A step sees at most so many times the range of what depends on time: less than a rise and a fall,
 # even where it is stretched, so that nothing comes and goes within one. With half of it fronts that
@@ -43,17 +37,11 @@ from sharpfront.trust.formula_parts import Formula, dependence, formula, hints, 
 MOST_SEEN = 1.0
 # How many times more may vary in a step for the sake of one less.
 STRETCH = 1.5
-# Places at which what depends on place and time is looked at over time, and those of them at which
-# breaks are looked for in what can only be sampled; places of interest along an axis.
-LOOKED_AT, BROKEN, SPECIAL = 64, 10, 10
 # Halvings of a cell of moments in which only slopes change, as the largest value at places does
 # where another of them takes its turn: a pulse that one of them is beside is seen by then. Six
 # drawn problems take 1.0, 1.06 and 1.2 times as long with 3, 12 and 40 of them, and one of them
 # takes 33 steps in the place of 31 with 3.
 BENDS = 6
-# Moments at which parts of a formula are evaluated together: what they are at all places fits into
-# a cache. Half and twice as many take as long, all of them 1.3 times as long.
-AT_ONCE = 256
 # Moments closer than this share of the span are one.
 SAME = 1e-9
 # Moments at which equations are looked at ahead, evenly and where much varies.
@@ -62,8 +50,6 @@ AHEAD = 9
 SPREAD_POINTS = 4096
 # Points of each part of the boundary at which its condition is looked at.
 POINTS_OF_PART = 256
-
-Span = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,23 +179,23 @@ def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
 
 def time_events_of(formulas: Sequence[Formula], span: Span) -> TimeEvents:
     """Return what the formulas of a problem do with time."""
-    watched = [_watched_formula(f, span) for f in formulas if f.parts or f.local_parts]
-    found = tuple(e for w in watched if not w.formula.on_boundary for e in w.found)
-    if not any(w.formula.parts for w in watched):
+    seen = [watched(f, span) for f in formulas if f.parts or f.local_parts]
+    found = tuple(e for w in seen if not w.formula.on_boundary for e in w.found)
+    if not any(w.formula.parts for w in seen):
         none = np.zeros(0)
         return TimeEvents(none, none, none, found)
-    stops = _merged([t for w in watched for t in w.stops], span)
-    near = sorted({*map(float, stops), *(float(t) for w in watched for t in w.hints)})
+    stops = _merged([t for w in seen for t in w.stops], span)
+    near = sorted({*map(float, stops), *(float(t) for w in seen for t in w.hints)})
     inside = [t for t in near if span[0] < t < span[1]]
-    watched = [w for w in watched if w.formula.parts]
+    seen = [w for w in seen if w.formula.parts]
 
     def every(t: FloatArray) -> FloatArray:
-        return np.concatenate([own for w in watched for own in w.rows(t)])
+        return np.concatenate([own for w in seen for own in w.rows(t)])
 
     # What a choice leaves out may be anything.
     looks = np.union1d(np.linspace(*span, 257), inside)
     usable = np.isfinite(every(looks)).all(axis=1)
-    counts = [len(own) for w in watched for own in w.rows(looks[:1])]
+    counts = [len(own) for w in seen for own in w.rows(looks[:1])]
     parts = np.repeat(np.arange(len(counts)), counts)[usable]
 
     def rows(t: FloatArray) -> FloatArray:
@@ -242,118 +228,6 @@ def _passed(moments: FloatArray, values: FloatArray, parts: Ints, stops: FloatAr
         most[i:j] = 0.0
     even = 1e-9 * (moments - moments[0]) / (moments[-1] - moments[0])
     return np.asarray(np.concatenate([[0.0], np.cumsum(most)]) + even)
-
-
-@dataclass(frozen=True, eq=False)
-class _Watched:
-    """A formula with the places and moments at which it is looked at."""
-
-    formula: Formula
-    places: FloatArray
-    stops: list[float]
-    hints: list[float]
-    found: list[Event]
-    tops: int
-
-    def rows(self, t: FloatArray) -> list[FloatArray]:
-        """Return every part over time, (m, n) each.
-
-        Of one that depends on the place, its largest and its smallest value, which stay what they
-        are while it travels, and what it is at the tops of events.
-        """
-        few = np.array_split(t, -(-len(t) // AT_ONCE))
-        each = zip(*(self._rows(some) for some in few), strict=True)
-        return [np.concatenate(own, axis=1) for own in each]
-
-    def _rows(self, t: FloatArray) -> list[FloatArray]:
-        formula = self.formula
-        values = formula.values(formula.parts, self.places[:, None, :], t[None, :])
-        each = [
-            self._summed(np.broadcast_to(v, (len(self.places), len(t)))) if formula.local(p) else v
-            for p, v in zip(formula.parts, values, strict=True)
-        ]
-        wide = [np.broadcast_to(v, (v.shape[0] if v.ndim == 2 else 1, len(t))) for v in each]
-        # What is added to what inside a function that can only be sampled is not known.
-        return [
-            own
-            for p, v in zip(formula.parts, wide, strict=True)
-            for own in (v[:, None] if is_opaque(p) else [v])
-        ]
-
-    def _summed(self, values: FloatArray) -> FloatArray:
-        tops = values[len(values) - self.tops :]
-        return np.concatenate([values.max(axis=0)[None], values.min(axis=0)[None], tops])
-
-
-def _watched_formula(formula: Formula, span: Span) -> _Watched:
-    near = hints(formula, TIME, *span)
-    special = _interesting(formula)
-    found = events(formula, span, special, near)
-    brief = [e.place for e in found if e.brief]
-    tops = np.array(brief).reshape(-1, len(formula.names))
-    places = np.concatenate([formula.points[:LOOKED_AT], special, tops])
-    stops = _stops(formula, span, places, near)
-    moments = [*map(float, near), *(e.t for e in found)]
-    return _Watched(formula, places, stops, moments, found, len(tops))
-
-
-def _interesting(formula: Formula) -> FloatArray:
-    """Return places at which something narrow may stand, (n, d), not too many."""
-    low, high = formula.bounds
-    axes = []
-    for i, name in enumerate(formula.names):
-        near = hints(formula, name, float(low[i]), float(high[i]))
-        few = near[:: max(1, -(-len(near) // SPECIAL))]
-        axes.append(few if len(few) else np.array([0.5 * (low[i] + high[i])]))
-    if all(len(a) == 1 for a in axes):
-        return np.array([[a[0] for a in axes]])
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-
-
-def _stops(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -> list[float]:
-    """Return the moments just before something jumps, and those at which something bends."""
-    found = [_before(e.below, e.jumps) for e in edges_along(formula.stated, TIME, *span)]
-    for switch in _moving(formula):
-        found += [_before(t, True) for t in appearances(formula, switch, span, places, near)]
-    for node in _sampled_only(formula):
-        at = places[:BROKEN] if formula.local(node) else places[:1]
-        for place in at:
-            found += _broken(formula, node, place, span)
-    return found
-
-
-def _moving(formula: Formula) -> list[Switch]:
-    """Return the switches on place and time, whose edges are lines in both."""
-    found = []
-    for switch in switches(formula.stated):
-        where = dependence(switch.argument)[id(switch.argument)]
-        known = not any(isinstance(n, Derivative | Normal) for n in ordered(switch.argument))
-        if TIME in where and len(where) > 1 and known and not switch.period:
-            found.append(switch)
-    return found
-
-
-def _sampled_only(formula: Formula) -> list[Apply]:
-    """Return what may have edges that no graph shows, and what depends on time alone as a whole."""
-    timed = [p for p in formula.parts if not formula.local(p)]
-    inner = {id(a) for p in timed for a in p.arguments}
-    local = [p for p in formula.parts if formula.local(p) and is_opaque(p)]
-    return [p for p in timed if id(p) not in inner] + local
-
-
-def _broken(formula: Formula, node: Apply, place: FloatArray, span: Span) -> list[float]:
-    def of_time(t: FloatArray) -> FloatArray:
-        return formula.value(node, place[None, :], t)
-
-    if not np.isfinite(of_time(np.linspace(*span, 257))).all():
-        return []
-    broken = breaks_of(of_time, *span, periodic=False, size=1.0)
-    return [_before(b.x, abs(b.jump) > 1e-12) for b in broken]
-
-
-def _before(t: float, jumps: bool) -> float:
-    """Return the end of a step that must not see what comes after a jump."""
-    return t - 4.0 * float(np.spacing(t)) if jumps else t
 
 
 def _merged(stops: list[float], span: Span) -> FloatArray:
