@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.geometry.shape_cases import CUBE, L_SHAPE, SQUARE
 
 from sharpfront.errors import DomainError
-from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Polygon
+from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Polygon, restore_domain
 
 HYPOTHESIS = settings(deadline=None, max_examples=25, derandomize=True, database=None)
 places = st.floats(-1, 1).map(lambda number: round(number, 2))
@@ -179,8 +179,8 @@ def test_names_clash_into_numbers():
     assert rings.parts == ("surface", "surface2", "surface3")
     other = Disk((5, 0), 1) | (Disk((0, 0), 1) | Disk((1, 0), 1))
     assert other.parts == ("surface", "surface2", "surface3")
-    named = SQUARE - Disk((0.3, 0.5), 0.1).named("a") - Disk((0.7, 0.5), 0.1).named("a")
-    assert named.parts == ("left", "right", "bottom", "top", "a", "a2")
+    left = SQUARE - Box((0.3, 0.5), (0.4, 0.6)) - Disk((0.7, 0.5), 0.1).named("left")
+    assert left.parts[4:] == ("left2", "right2", "bottom2", "top2", "left3")
 
 
 def test_naming_joins_all_parts():
@@ -338,3 +338,17 @@ def test_a_box_that_touches_a_disk_at_its_corner_cuts_it_there(box):
 def test_faces_behind_which_nothing_is_left_are_not_inside(region, shut, kept):
     assert not region.contains(np.array(shut)).any()
     assert region.contains(np.array(kept)).all()
+
+
+def test_pieces_that_were_given_one_name_are_one_part():
+    """The second was ``hole2``, and had the condition of the rest of the boundary."""
+    one, two = Disk((0.3, 0.3), 0.1).named("hole"), Disk((0.7, 0.6), 0.15).named("hole")
+    plate = Box((0, 1), (0, 1)) - one - two
+    assert plate.parts == ("left", "right", "bottom", "top", "hole")
+    assert plate.boundary_measure("hole") == pytest.approx(0.5 * math.pi)
+    assert restore_domain(plate.state()).parts == plate.parts
+    marked = Box((0, 1), (0, 1)).part("hole", lambda x, y: x < 1e-9) - two
+    assert marked.boundary_measure("hole") == pytest.approx(1 + 0.3 * math.pi)
+    # Names that nobody gave are told apart.
+    plain = Disk((0, 0), 1) - Disk((0.3, 0), 0.2) - Disk((-0.3, 0), 0.2).named("hole")
+    assert plain.parts == ("surface", "surface2", "hole")

@@ -38,12 +38,13 @@ class Combination(Shape):
     ends together with the first is not boundary either. Where both boundaries coincide and the
     point is kept, it counts once, as the first one's.
 
-    Parts keep their names; a name of the second that the first already has gets a number,
-    ``surface2``. Parts of which nothing is left are no parts. The distance is the smaller or
-    larger of the two: its sign is right, and its size never more than the true distance if that
-    holds for both. In space, areas are counted with quasi-random points (to about 0.5 %; what is
-    left of a curved surface must be more than a ten-thousandth of it to be seen), volumes with
-    small cells (0.1 %), and the bounding box has up to 3 % of room.
+    Parts keep their names. Those that were given by hand in both are one part; another name of the
+    second that the first already has gets a number, ``surface2``. Parts of which nothing is left
+    are no parts. The distance is the smaller or larger of the two: its sign is right, and its size
+    never more than the true distance if that holds for both. In space, areas are counted with
+    quasi-random points (to about 0.5 %; what is left of a curved surface must be more than a ten-
+    thousandth of it to be seen), volumes with small cells (0.1 %), and the bounding box has up to 3
+    % of room.
     """
 
     operation: Operation  # which combination
@@ -172,9 +173,18 @@ class Combination(Shape):
         for shape, sieve in ((mine, first), (others, second)):
             for name, pieces in shape.items():
                 kept = tuple(left for piece in pieces for left in piece.kept(sieve))
-                if kept:
+                if not kept:
+                    continue
+                if name in self.first.given_names & self.second.given_names:
+                    found[name] = (*found.get(name, ()), *kept)
+                else:
                     found[_free(name, found)] = kept
         return found
+
+    @property
+    def given_names(self) -> frozenset[str]:
+        """The names of parts that were given by hand: those of both."""
+        return self.first.given_names | self.second.given_names
 
     def state(self) -> State:
         """Return words and arrays from which `restore_domain` makes the combination again."""

@@ -95,6 +95,11 @@ class Named(Relabelled):
     def __repr__(self) -> str:
         return f"{self.shape!r}.named({self.name!r})"
 
+    @property
+    def given_names(self) -> frozenset[str]:
+        """The names of parts that were given by hand: this one."""
+        return frozenset([self.name])
+
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return all pieces under the one name."""
         every = self._inner(window).values()
@@ -124,6 +129,11 @@ class Marked(Relabelled):
 
     def __repr__(self) -> str:
         return f"{self.shape!r}.part({self.name!r}, ...)"
+
+    @property
+    def given_names(self) -> frozenset[str]:
+        """The names of parts that were given by hand: this one, and those of before."""
+        return self.shape.given_names | {self.name}
 
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return the pieces cut where the function changes between true and false."""

@@ -96,6 +96,11 @@ class Shape(ABC):
         """Tell which of the points (m, d) lie in the closed region, with room for rounding."""
         return self.within(np.asarray(points, dtype=np.float64), self.slack)
 
+    @property
+    def given_names(self) -> frozenset[str]:
+        """The names of parts that were given by hand: none."""
+        return frozenset()
+
     def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside.
 
