@@ -116,19 +116,22 @@ class Combination(Shape):
             return np.asarray(np.maximum(mine, other))
         return np.asarray(np.minimum(mine, -other if self.operation == "difference" else other))
 
-    def contains(self, points: Points) -> Flags:
-        """Tell which of the points (m, d) lie in the closed region, with room for rounding.
+    def shut(self, points: Points) -> Flags:
+        """Tell which points (m, d) lie on faces behind which all was taken away, of either region.
 
-        A face of the first region on which all that lies behind it was taken away is no part of it.
+        In a union only where the other region does not hold them.
         """
-        points = np.asarray(points, dtype=np.float64)
-        found = self.within(points, self.slack)
+        mine, other = self.first.shut(points), self.second.shut(points)
         if self.operation == "union":
-            return found
-        on = np.flatnonzero(found)
+            alone = mine & ~self.second.within(points, self.slack)
+            return (mine & other) | alone | (other & ~self.first.within(points, self.slack))
+        found = mine if self.operation == "difference" else mine | other
+        if not np.all(np.isfinite(self._frame)):
+            return found  # without a size nothing is close
+        on = np.arange(len(points))
         for region in (self.first, self.second):
             on = on[np.abs(region.distance(points[on])) <= self.slack]
-        found[on[self._is_shut(points[on])]] = False
+        found[on[self._is_shut(points[on])]] = True
         return found
 
     def _is_shut(self, points: Points) -> Flags:

@@ -72,6 +72,10 @@ class Relabelled(Shape):
         """Tell which of the points (m, d) lie in the closed region."""
         return self.shape.contains(points)
 
+    def shut(self, points: Points) -> Flags:
+        """Tell which points (m, d) lie on faces behind which all was taken away."""
+        return self.shape.shut(points)
+
     def within(self, points: Points, slack: float) -> Flags:
         """Tell which points (m, d) are inside or at most `slack` outside."""
         return self.shape.within(points, slack)

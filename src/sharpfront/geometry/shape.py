@@ -94,7 +94,14 @@ class Shape(ABC):
 
     def contains(self, points: Points) -> Flags:
         """Tell which of the points (m, d) lie in the closed region, with room for rounding."""
-        return self.within(np.asarray(points, dtype=np.float64), self.slack)
+        points = np.asarray(points, dtype=np.float64)
+        found = self.within(points, self.slack)
+        found[found] = ~self.shut(points[found])
+        return found
+
+    def shut(self, points: Points) -> Flags:
+        """Tell which points (m, d) lie on faces behind which all was taken away: none."""
+        return np.zeros(len(points), dtype=bool)
 
     @property
     def given_names(self) -> frozenset[str]:

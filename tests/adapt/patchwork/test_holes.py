@@ -40,6 +40,8 @@ CASES = {
     "triangle in a square, windy": (SQUARE - TRIANGLE, windy, {}),
     "triangle in a disk": (sf.Disk((0, 0), 1) - TRIANGLE, poisson, {}),
     "triangle in a square": (SQUARE - TRIANGLE, poisson, {}),
+    # From its corners rays lead through others of them.
+    "square window in an L": (L_SHAPE - sf.Box((-0.7, -0.3), (-0.6, -0.2)), poisson, {}),
     "L, varying": (L_SHAPE, varying, {}),
     "window, varying": (SQUARE - WINDOW, varying, {}),
 }
@@ -85,6 +87,11 @@ def test_patches_without_functions_agree(monkeypatch):
     other = sf.solve(stated("window"), tol=1e-3)
     assert other.converged and other.kernels > 5000
     assert np.abs(with_functions(*at) - other(*at)).max() < other.error_estimate
+
+
+def test_long_patches_beside_a_hole_are_called_no_layers():
+    axes = solved("triangle in a disk", 1e-5).plot()
+    assert "converged" in axes.get_title() and "narrower" not in axes.get_title()
 
 
 def test_they_come_back_from_files(tmp_path):
