@@ -6,10 +6,11 @@ from tests.evolve.line_runs import shock
 
 import sharpfront as sf
 from sharpfront.budget import DEFAULT
-from sharpfront.evolve import march
+from sharpfront.evolve import line_steps
 from sharpfront.evolve.embedded_run import _with_last, _without_last
 from sharpfront.evolve.initial_state import first_state
 from sharpfront.evolve.line import course_of
+from sharpfront.evolve.line_steps import LineSteps
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.run_start import begun
 from sharpfront.evolve.time_system import time_system
@@ -56,7 +57,7 @@ def test_what_adds_up_on_the_way_is_part_of_the_estimate(monkeypatch):
     error = max(np.abs(found(x, t) - standing(x, t)).max() for t in times)
     assert found.converged and error < found.error_estimate < 100 * error
     # A weaker run that begins anew in every step tells only of that.
-    monkeypatch.setattr(march, "_followed", anew(march._followed))
+    monkeypatch.setattr(line_steps, "_followed", anew(line_steps._followed))
     assert sf.solve(swinging(), tol=1e-3).error_estimate < 0.5 * found.error_estimate
 
 
@@ -74,13 +75,13 @@ def test_a_step_that_the_weaker_run_does_not_solve_is_made_shorter(monkeypatch):
     course = course_of(time_system(shock()), 1e-4, DEFAULT)
     run, (start, _) = course.run(1.0), first_state(course.system, 1e-4)
     state = begun(run, start, start.values, 0.0, 0.0)
-    plain = next(steps(run, state))
+    plain = next(steps(LineSteps(run, 3), state))
     answers = iter([None])
-    found = march.followed
+    found = line_steps.followed
 
     def failing(*given):
         return next(answers, found(*given))
 
-    monkeypatch.setattr(march, "followed", failing)
-    again = next(steps(run, state))
-    assert again.slab.dt == pytest.approx(0.5 * plain.slab.dt, rel=1e-12)
+    monkeypatch.setattr(line_steps, "followed", failing)
+    again = next(steps(LineSteps(run, 3), state))
+    assert again.stop == pytest.approx(0.5 * plain.stop, rel=1e-12)

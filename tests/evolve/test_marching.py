@@ -84,7 +84,7 @@ def test_without_speeds_steps_are_short(monkeypatch):
     def still(mesher, frame, values, rates, scale):
         return np.zeros_like(frame.nodes)
 
-    monkeypatch.setattr("sharpfront.evolve.march.velocities", still)
+    monkeypatch.setattr("sharpfront.evolve.line_steps.velocities", still)
     left = sf.solve(entry.problem(value), tol=1e-5)
     assert left.converged
     assert len(left.history) > 3 * len(followed.history)

@@ -13,13 +13,15 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import interpolation
 from sharpfront.errors import DomainError, OutcomeKind, ProblemError
+from sharpfront.evolve.march import steps
 from sharpfront.evolve.patchwork import evolve_patches
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
-from sharpfront.evolve.patchwork.march import steps_on_patches
+from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.predictor import at_rest
 from sharpfront.evolve.patchwork.remeshing import carried_over
+from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.run_start import begun_on_patches
 from sharpfront.evolve.patchwork.wellposed import plane_system
@@ -215,7 +217,7 @@ def test_a_short_step_is_taken_right_after_patches_were_made(carried):
     # About as much as patches leave out, in the last function of one of them.
     values = state.values.copy()
     values[0, 0, 48] += tol
-    taken = next(steps_on_patches(run, dataclasses.replace(state, values=values, dt=dt)))
+    taken = next(steps(PatchSteps(run), dataclasses.replace(state, values=values, dt=dt)))
     assert taken.stop == pytest.approx(dt)
 
 
@@ -277,8 +279,9 @@ def _carried_pulse(end):
 def _seen(step, t):
     """The first unknown at a moment of a step."""
     shares = interpolation(np.array([(t - step.start) / (step.stop - step.start)]))[0]
-    weights = np.tensordot(shares, step.values, axes=1)
-    return step.basis.sums(weights, at_rest(step.frame, POINTS, t))[0]
+    _, basis, values, drift = step.kept
+    weights = np.tensordot(shares, values, axes=1)
+    return basis.sums(weights, at_rest(MovingFrame(drift, step.start), POINTS, t))[0]
 
 
 def test_patches_go_along_with_a_pulse():
@@ -287,9 +290,9 @@ def test_patches_go_along_with_a_pulse():
     state = begun_on_patches(run)
     # With patches that stay a step goes on by a part of the width.
     assert 2 * state.dt > 0.12
-    first, second = itertools.islice(steps_on_patches(run, state), 2)
+    first, second = itertools.islice(steps(PatchSteps(run), state), 2)
     for step in (first, second):
-        np.testing.assert_allclose(step.drift.velocity(POINTS)[:, 0].mean(), 2.0, rtol=0.02)
+        np.testing.assert_allclose(step.kept[3].velocity(POINTS)[:, 0].mean(), 2.0, rtol=0.02)
         middle = 0.5 * (step.start + step.stop)
         for t in (middle, step.stop):
             np.testing.assert_allclose(_seen(step, t), _travelling(X, Y, t), atol=tol)

@@ -12,8 +12,8 @@ from sharpfront.errors import BasisError
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.front_detection import even_layout, leaving, look
 from sharpfront.evolve.plane.kernel_growth import too_large
-from sharpfront.evolve.plane.march import Aim, SlabError
 from sharpfront.evolve.plane.placement import fitted, lengthened, place
+from sharpfront.evolve.plane.run import Aim, SlabError
 from sharpfront.maps import MovingAxis, MovingSquare, restored_square
 from sharpfront.maps.moving_axis import components
 

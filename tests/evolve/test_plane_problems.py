@@ -97,7 +97,7 @@ def test_a_run_that_is_interrupted_at_once_has_the_initial_state(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sharpfront.evolve.plane.evolve.attempt", interrupt)
+    monkeypatch.setattr("sharpfront.evolve.plane.product_steps._stages", interrupt)
     solution = evolve_plane(problem, tol)
     assert solution.outcome.kind is OutcomeKind.INTERRUPTED
     assert not solution.history

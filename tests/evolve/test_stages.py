@@ -7,7 +7,7 @@ from tests.evolve.line_runs import shock
 
 import sharpfront as sf
 from sharpfront.catalog import listing
-from sharpfront.evolve import march, remeshing
+from sharpfront.evolve import line_steps, remeshing
 from sharpfront.evolve.remeshing import refined
 from sharpfront.evolve.stages import guessed, solved_stages
 
@@ -27,7 +27,7 @@ def test_what_newton_leaves_is_told(monkeypatch):
         step.values[:] = kept
         return found
 
-    monkeypatch.setattr(march, "solved_stages", solved_on)
+    monkeypatch.setattr(line_steps, "solved_stages", solved_on)
     for nu in (1e-2, 3e-3, 1e-3, 1e-4, 1e-5):
         assert sf.solve(shock(nu, end=1.0), tol=1e-6).converged
     assert len(shares) > 20
@@ -53,14 +53,14 @@ def ignition():
 
 
 def test_first_steps_are_cut_as_layers_let_them(monkeypatch):
-    tried = march._tried
+    tried = line_steps.LineSteps.tried
     starts = []
 
     def counted(run, state, dt):
         starts.append(state.before is None)
         return tried(run, state, dt)
 
-    monkeypatch.setattr(march, "_tried", counted)
+    monkeypatch.setattr(line_steps.LineSteps, "tried", counted)
     assert sf.solve(ignition(), tol=1e-4).converged
     # By the order of the method, ten.
     assert 1 < sum(starts) <= 4
@@ -72,7 +72,7 @@ def test_a_try_of_a_step_begins_with_the_one_before(monkeypatch):
 
     both = [iterations()]
     monkeypatch.setattr(
-        march, "guessed", lambda state, *more: guessed(replace(state, ahead=None), *more)
+        line_steps, "guessed", lambda state, *more: guessed(replace(state, ahead=None), *more)
     )
     both.append(iterations())
     assert both[0] < 0.95 * both[1]
@@ -87,7 +87,7 @@ def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
         time=(0, 8),
     )
     meshes = []
-    monkeypatch.setattr(march, "refined", lambda *a: meshes.append(0) or refined(*a))
+    monkeypatch.setattr(line_steps, "refined", lambda *a: meshes.append(0) or refined(*a))
     assert sf.solve(problem, tol=1e-5).converged
     foreseen = len(meshes)
     monkeypatch.setattr(remeshing, "MOST_FORESEEN", 1.0)

@@ -10,8 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.run import State
+from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
@@ -22,26 +22,25 @@ from sharpfront.solution import Solution
 Kept = tuple[Slab, FloatArray]
 
 
-def packed_line(way: ResumableRuns, system: TimeSystem) -> dict[str, Any]:
-    """Return the state of a run as words and arrays."""
-    return packed_runs(way, system.problem, way.pair.t) | {
-        "state": _state_packed(way.pair),
+def packed_line(log: RunLog, system: TimeSystem) -> dict[str, Any]:
+    """Return a run as words and arrays."""
+    return packed_log(log, system.problem) | {
+        "state": _state_packed(log.state),
         "rates": {
-            name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
+            name: np.concatenate([w[:, :, i].ravel() for _, w in log.kept] or [np.zeros(0)])
             for i, name in enumerate(system.names)
             if name not in system.problem.unknowns
         },
     }
 
 
-def resumed(system: TimeSystem, stop: float, solution: Solution) -> ResumableRuns:
-    """Return the way that a solution has left behind."""
+def resumed_line(system: TimeSystem, solution: Solution) -> RunLog:
+    """Return the run that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
-    assert saved is not None
-    return unpacked_runs(
-        solution, stop, _state_unpacked(saved["state"], system), _kept(solution, system)
-    )
+    assert saved is not None and system.problem.time is not None
+    state = _state_unpacked(saved["state"], system)
+    return unpacked_log(solution, system.problem.time[1], state, _kept(solution, system))
 
 
 def _state_packed(state: State) -> dict[str, Any]:

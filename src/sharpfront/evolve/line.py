@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,39 +15,32 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate
 from sharpfront.equation.graph import ordered
-from sharpfront.evolve.blow_up import StepRecord
-from sharpfront.evolve.checkpoint import Kept, packed_line, resumed
+from sharpfront.evolve.checkpoint import Kept, packed_line, resumed_line
 from sharpfront.evolve.degenerate_diffusion import with_diffusion
 from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.initial_state import first_state
-from sharpfront.evolve.march import steps
-from sharpfront.evolve.march_result import (
-    STRICTER,
-    TIGHTEST,
-    Packed,
-    ResumableRuns,
-    marched,
-    strict_enough,
-)
+from sharpfront.evolve.line_steps import LineSteps
+from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.run import Run, State, Taken, end_rates
+from sharpfront.evolve.run import Run, State
+from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.run_start import begun
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import TimeEvents, line_formulas, time_events_of
 from sharpfront.evolve.time_system import Residual, TimeSystem, time_system
-from sharpfront.history import TimeStep
-from sharpfront.mixture import Mixture
+from sharpfront.kernels.basis import Basis
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.slabs import Slab, SlabBasis
-from sharpfront.place.line.fronts import MOST_COMPONENTS, fronts_of
+from sharpfront.place.line.fronts import MOST_COMPONENTS
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.trust.narrow_data_in_time import Watch
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
-_OF_TWO_RUNS = (
+OF_TWO_RUNS = (
     "The largest difference at any moment to a weaker run along the same steps, with elements of "
     "one degree less and one stage less in a step, and what each step's polynomials in time leave "
     "out."
@@ -55,8 +48,8 @@ _OF_TWO_RUNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
-    """What holds for all runs of a problem."""
+class LineCourse:
+    """What holds for all runs of a problem on an interval."""
 
     system: TimeSystem  # equations and conditions
     smooth: TimeSystem  # the same as the strict run has them
@@ -69,6 +62,8 @@ class Course:
     watches: tuple[Watch, ...]
     pins: FloatArray
     looks: tuple[bool, bool]
+
+    means = OF_TWO_RUNS
 
     @cached_property
     def _discretes(self) -> tuple[Discrete, Discrete]:
@@ -89,13 +84,39 @@ class Course:
         tol = max(share * STRICTER * self.tol, TIGHTEST)
         return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak)
 
+    def begun(self, share: float, number: int) -> RunLog:
+        """Return a run before its first step; the weaker one begins with a rounder state."""
+        run = self.run(share)
+        start, words = first_state(self.system, self.tol * share)
+        state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
+        return RunLog(state, state, notes=tuple(words), share=share, number=number)
+
+    def steps(self, log: RunLog) -> Iterator[StepTaken]:
+        """Yield the steps that follow."""
+        return steps(LineSteps(self.run(log.share), self.components), log.state)
+
+    def found(self, log: RunLog) -> tuple[dict[str, Basis], dict[str, FloatArray]]:
+        """Return bases and weights of the unknowns."""
+        unknowns, kept = self.system.problem.unknowns, log.kept or (_at_rest(log.state),)
+        basis = SlabBasis(tuple(slab for slab, _ in kept))
+        bases: dict[str, Basis] = {name: basis.of_unknown(i) for i, name in enumerate(unknowns)}
+        weights = {
+            name: np.concatenate([w[:, :, i].ravel() for _, w in kept])
+            for i, name in enumerate(unknowns)
+        }
+        return bases, weights
+
+    def packed(self, log: RunLog) -> dict[str, Any]:
+        """Return a run as words and arrays."""
+        return packed_line(log, self.system)
+
 
 def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
     """Return the system without jumps along unknowns, and with diffusion that does not vanish."""
     return with_diffusion(without_thresholds(system, tol, strict), tol, strict)
 
 
-def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
+def course_of(system: TimeSystem, tol: float, budget: Budget) -> LineCourse:
     """Look at a problem before it is marched."""
     problem = system.problem
     assert problem.time is not None
@@ -107,7 +128,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
     pins.append(_between_ends_and_layers(system))
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
-    return Course(
+    return LineCourse(
         system,
         smooth,
         tol,
@@ -143,7 +164,7 @@ def evolve_line(
     tol: float,
     *,
     budget: Budget = DEFAULT,
-    on_step: Callable[[TimeStep], None] | None = None,
+    on_step: OnStep = None,
     resume: Solution | None = None,
 ) -> Solution:
     """Solve a problem in time on an interval, or go on with an interrupted solution of it.
@@ -151,96 +172,14 @@ def evolve_line(
     The tolerance is of the error at any moment, relative to max(1, max|u|).
     """
     system = time_system(problem)
-    assert problem.time is not None
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         course = course_of(system, tol, budget)
-        first = resumed(system, problem.time[1], resume) if resume else _line_begun(course, 1.0, 1)
-        best = strict_enough(
-            first,
-            partial(_line_begun, course),
-            lambda way: _line_marched(course, way, on_step),
-            tol,
-        )
-        return _line_solution(problem, course, best)
+        first = resumed_line(system, resume) if resume else course.begun(1.0, 1)
+        return evolved(course, first, on_step)
 
 
-def _line_begun(course: Course, share: float, number: int) -> ResumableRuns:
-    """Return a run before its first step; the weaker one begins with a rounder state."""
-    run = course.run(share)
-    start, words = first_state(course.system, course.tol * share)
-    state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
-    return ResumableRuns(state, state, notes=tuple(words), share=share, number=number)
-
-
-def _line_marched(
-    course: Course, way: ResumableRuns, on_step: Callable[[TimeStep], None] | None
-) -> ResumableRuns:
-    """Go on to the end of time, or as far as it goes."""
-    return marched(course, way, _line_further(course, way), on_step, lambda way: way.pair.t)
-
-
-def _line_further(course: Course, way: ResumableRuns) -> Iterator[ResumableRuns]:
-    """Yield the way after each step of the strict run."""
-    began = clock.perf_counter()
-    for taken in steps(course.run(way.share), way.pair):
-        way = _line_with_step(course, way, taken, clock.perf_counter() - began)
-        yield way
-        began = clock.perf_counter()
-
-
-def _line_with_step(
-    course: Course, way: ResumableRuns, taken: Taken, seconds: float
-) -> ResumableRuns:
-    """Return the way after one more step, which took so long."""
-    slab = taken.slab
-    stated = len(course.system.problem.unknowns)
-    size = float(np.abs(taken.values[-1, :: slab.frame.tables.points, :stated]).max())
-    mark = StepRecord(slab.start, slab.stop, size)
-    record = TimeStep(
-        len(way.records),
-        slab.stop,
-        slab.dt,
-        slab.frame.size,
-        taken.error,
-        taken.iterations,
-        seconds,
-        partial(_fronts, slab, taken.values, course.components),
-    )
-    words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
-    return way.further(
-        taken.after,
-        course.tol,
-        kept=(*way.kept, (slab, taken.values)),
-        records=(*way.records, record),
-        marks=(*way.marks, mark),
-        notes=(*way.notes, *words),
-    )
-
-
-def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | None, FloatArray]:
-    """Return the fronts at the end of a step, and their speeds."""
-    rates = end_rates(values, slab.dt)
-    return fronts_of(slab.at(slab.stop), values[-1], rates, components)
-
-
-def _line_solution(problem: Problem, course: Course, way: ResumableRuns) -> Solution:
-    way, outcome = way.concluded(course.tol)
-    kept = way.kept or (_line_at_rest(way.pair),)
-    basis = SlabBasis(tuple(slab for slab, _ in kept))
-    bases = {name: basis.of_unknown(i) for i, name in enumerate(problem.unknowns)}
-    weights = {
-        name: np.concatenate([w[:, :, i].ravel() for _, w in kept])
-        for i, name in enumerate(problem.unknowns)
-    }
-    assert problem.time is not None
-    reached = way.records[-1].time if way.records else problem.time[0]
-    checkpoint = Packed(partial(packed_line, way, course.system)) if way.pair.t == reached else None
-    found = bases, weights
-    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
-
-
-def _line_at_rest(state: State) -> Kept:
+def _at_rest(state: State) -> Kept:
     """Return the initial state as a slab, for a run that took no step."""
     stop = state.t + max(state.dt, float(np.spacing(state.t)))
     frame = replace(state.frame, velocities=np.zeros_like(state.frame.nodes))

@@ -1,4 +1,4 @@
-"""A run on a line: what holds for all its steps, its state between two, and a step taken."""
+"""A run on a line: what holds for all its steps, and its state between two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.slabs import Slab
 from sharpfront.trust.narrow_data_in_time import Watch
 
 
@@ -55,21 +54,6 @@ class State:
         """Return the same of the weaker run."""
         assert self.weak is not None
         return self.frame.evaluate(self.weak, x)
-
-
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A step that was taken."""
-
-    # Its mesh, and coefficients at its beginning and stages, (stages + 1, n, K).
-    slab: Slab
-    values: FloatArray
-    after: State  # the run after it
-    # How far off it is: the largest difference to the weaker run during it, with what its
-    # polynomials in time leave out, in units of max(1, max|u|).
-    error: float
-    iterations: int  # Newton's, those of failed attempts included
-    words: tuple[str, ...] = ()  # what was done to the state before it, in words
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
+from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
 from sharpfront.maps import Drift, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling
@@ -26,9 +26,9 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 
-def packed_patches(way: ResumableRuns, problem: Problem) -> dict[str, Any]:
-    """Return the state of a run as words and arrays."""
-    return packed_runs(way, problem, way.pair.t) | {"on patches": _packed(way.pair)}
+def packed_patches(log: RunLog, problem: Problem) -> dict[str, Any]:
+    """Return a run as words and arrays."""
+    return packed_log(log, problem) | {"on patches": _packed(log.state)}
 
 
 def _packed(state: PatchRunState) -> dict[str, Any]:
@@ -53,13 +53,13 @@ def _packed_drift(drift: Drift | None) -> FloatArray:
     return np.zeros(0) if drift is None else drift.state()
 
 
-def resumed_on_patches(run: PatchRun, solution: Solution) -> ResumableRuns:
-    """Return the way that a solution has left behind."""
+def resumed_on_patches(run: PatchRun, solution: Solution) -> RunLog:
+    """Return the run that a solution has left behind."""
     saved = solution.checkpoint
     require_same(run.system.problem, saved)
     assert saved is not None
     state = _unpacked(saved["on patches"], run.meshing.tiling)
-    return unpacked_runs(solution, run.span[1], state, kept_steps(solution))
+    return unpacked_log(solution, run.span[1], state, kept_steps(solution))
 
 
 def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,26 +13,19 @@ from sharpfront.bases.in_time import KeptStep, joined_steps
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.errors import EquationError
-from sharpfront.evolve.blow_up import StepRecord
-from sharpfront.evolve.march_result import (
-    STRICTER,
-    TIGHTEST,
-    Packed,
-    ResumableRuns,
-    marched,
-    strict_enough,
-)
+from sharpfront.evolve.evolution import OnStep, evolved
+from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
-from sharpfront.evolve.patchwork.march import steps_on_patches
-from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
+from sharpfront.evolve.patchwork.patch_steps import PatchSteps
+from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.run_start import begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
+from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
-from sharpfront.history import Known, TimeStep
+from sharpfront.kernels.basis import Basis
 from sharpfront.place.formula_features import crossings
 from sharpfront.place.patches.first_patches import edges_of_data
 from sharpfront.place.patches.refine import Limits
@@ -49,15 +41,15 @@ MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 EVENLY = 4096
 # Functions along an axis that resolved patches keep.
 KEPT_FUNCTIONS = 6
-_OF_THE_WEAKER_RUN = (
+OF_THE_WEAKER_RUN = (
     "The largest difference at the ends of steps to a second run on the same patches, with fewer "
     "functions and a stage less, and what each step's polynomials in time leave out."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _Course:
-    """What holds for all runs of a problem."""
+class PatchCourse:
+    """What holds for all runs of a problem on patches."""
 
     system: PlaneSystem
     tol: float
@@ -67,6 +59,8 @@ class _Course:
     watched: FloatArray
     tiling: Tiling
     jumping: JumpingValues
+
+    means = OF_THE_WEAKER_RUN
 
     @property
     def settles(self) -> bool:
@@ -87,13 +81,40 @@ class _Course:
         meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
         return PatchRun(self.system, meshing, tol, self.agenda, self.jumping)
 
+    def begun(self, share: float, number: int) -> RunLog:
+        """Return a run before it has begun."""
+        notes = self.system.contradictions(self.tol)
+        # What such a moment does to a solution fades as what a start does.
+        notes += tuple(
+            f"the condition on {part!r} jumps by {by:.1e} at t = {stop:.6g}"
+            for stop in self.agenda.stops.tolist()
+            for part, by in self.system.jumps(stop, self.tol)
+        )
+        return RunLog(notes=notes, share=share, number=number)
+
+    def steps(self, log: RunLog) -> Iterator[StepTaken]:
+        """Yield the steps that follow."""
+        self.jumping.require_held()
+        run = self.run(log.share)
+        yield from steps(PatchSteps(run), log.state or begun_on_patches(run))
+
+    def found(self, log: RunLog) -> tuple[dict[str, Basis], dict[str, FloatArray]]:
+        """Return bases and weights of the unknowns."""
+        problem, kept = self.system.problem, log.kept or (_standstill(self),)
+        assert problem.time is not None
+        return joined_steps(problem.time[0], problem.unknowns, kept)
+
+    def packed(self, log: RunLog) -> dict[str, Any]:
+        """Return a run as words and arrays."""
+        return packed_patches(log, self.system.problem)
+
 
 def evolve_patches(
     problem: Problem,
     tol: float,
     *,
     budget: Budget = DEFAULT,
-    on_step: Callable[[TimeStep], None] | None = None,
+    on_step: OnStep = None,
     resume: Solution | None = None,
 ) -> Solution:
     """Solve a problem in time in the plane on patches, or go on with an interrupted solution.
@@ -121,18 +142,13 @@ def evolve_patches(
         jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
         tiling = replace(tiling, marked=jumping.places)
         own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
-        course = _Course(system, tol, kernels, agenda, *own)
+        course = PatchCourse(system, tol, kernels, agenda, *own)
         if course.settles:
             course = replace(course, tiling=with_strips(course.run(1.0)))
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
-        first = resumed_on_patches(course.run(1.0), resume) if resume else _begun(course, 1.0, 1)
-        best = strict_enough(
-            first,
-            partial(_begun, course),
-            lambda way: _marched_there(course, way, on_step),
-            tol,
-        )
-        return _solution_on_patches(problem, course, best)
+        run = course.run(1.0)
+        first = resumed_on_patches(run, resume) if resume else course.begun(1.0, 1)
+        return evolved(course, first, on_step)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
@@ -152,78 +168,7 @@ def _looked_at_points(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(EVENLY), told[problem.domain.contains(told)]])
 
 
-def _begun(course: _Course, share: float, number: int) -> ResumableRuns:
-    """Return a run before it has begun."""
-    notes, system = course.system.contradictions(course.tol), course.system
-    # What such a moment does to a solution fades as what a start does.
-    notes += tuple(
-        f"the condition on {part!r} jumps by {by:.1e} at t = {stop:.6g}"
-        for stop in course.agenda.stops.tolist()
-        for part, by in system.jumps(stop, course.tol)
-    )
-    return ResumableRuns(None, None, notes=notes, share=share, number=number)
-
-
-def _marched_there(
-    course: _Course, way: ResumableRuns, on_step: Callable[[TimeStep], None] | None
-) -> ResumableRuns:
-    """Go on to the end of time, or as far as it goes."""
-    assert course.system.problem.time is not None
-    start = course.system.problem.time[0]
-    return marched(
-        course,
-        way,
-        _patch_steps(course, way),
-        on_step,
-        lambda way: way.kept[-1][0] if way.kept else start,
-        (np.linalg.LinAlgError, EquationError),
-    )
-
-
-def _patch_steps(course: _Course, way: ResumableRuns) -> Iterator[ResumableRuns]:
-    """Yield what there is after each step."""
-    course.jumping.require_held()
-    began, run = clock.perf_counter(), course.run(way.share)
-    for taken in steps_on_patches(run, way.pair or begun_on_patches(run)):
-        way = _with_patch_step(course, way, taken, clock.perf_counter() - began)
-        yield way
-        began = clock.perf_counter()
-
-
-def _with_patch_step(
-    course: _Course, way: ResumableRuns, taken: PatchStep, seconds: float
-) -> ResumableRuns:
-    seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
-    size = float(np.abs(seen).max())
-    record = TimeStep(
-        len(way.records),
-        taken.stop,
-        taken.stop - taken.start,
-        taken.basis.size,
-        taken.error,
-        taken.iterations,
-        seconds,
-        Known(None, np.zeros((0, 2))),
-    )
-    return way.further(
-        taken.after,
-        course.tol,
-        kept=(*way.kept, (taken.stop, taken.basis, taken.values, taken.drift)),
-        records=(*way.records, record),
-        marks=(*way.marks, StepRecord(taken.start, taken.stop, size)),
-    )
-
-
-def _solution_on_patches(problem: Problem, course: _Course, way: ResumableRuns) -> Solution:
-    way, outcome = way.concluded(course.tol)
-    assert problem.time is not None
-    found = joined_steps(problem.time[0], problem.unknowns, way.kept or (_standstill(course),))
-    can_go_on = way.records and way.pair.t == way.records[-1].time
-    checkpoint = Packed(partial(packed_patches, way, problem)) if can_go_on else None
-    return way.solution(problem, course.tol, outcome, found, _OF_THE_WEAKER_RUN, checkpoint)
-
-
-def _standstill(course: _Course) -> KeptStep:
+def _standstill(course: PatchCourse) -> KeptStep:
     """Return the initial state as a step, as well as it can be had, for a run that took none."""
     run = course.run(1.0)
     cells = run.meshing.first()

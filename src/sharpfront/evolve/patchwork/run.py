@@ -1,4 +1,4 @@
-"""A run on patches: what holds for all its steps, its state between two, and a step taken."""
+"""A run on patches: what holds for all its steps, and its state between two."""
 
 from __future__ import annotations
 
@@ -85,44 +85,6 @@ class PatchRunState:
     def frame(self) -> MovingFrame | None:
         """How patches go along in the next step; None where they stay."""
         return None if self.drift is None else MovingFrame(self.drift, self.t)
-
-
-@dataclass(frozen=True, eq=False)
-class PatchStep:
-    """A step that was taken.
-
-    Parameters
-    ----------
-    start, stop
-        When it began and ended.
-    basis
-        Its patches.
-    values
-        Weights at its beginning and stages, (S + 1, K, n).
-    after
-        The run after it.
-    iterations
-        Newton's, of both runs and of all tries.
-    error
-        The largest difference to the weaker run at its ends, with what its polynomials in time
-        leave out, in units of max(1, max|u|).
-    frame
-        How its patches went along; None where they stayed.
-    """
-
-    start: float
-    stop: float
-    basis: PatchworkBasis
-    values: FloatArray
-    after: PatchRunState
-    iterations: int
-    error: float
-    frame: MovingFrame | None = None
-
-    @property
-    def drift(self) -> Drift | None:
-        """The velocity with which its patches went along."""
-        return None if self.frame is None else self.frame.drift
 
 
 @dataclass(eq=False)

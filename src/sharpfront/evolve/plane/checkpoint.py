@@ -1,4 +1,4 @@
-"""A march between two slabs as words and arrays, from which it goes on to the same bits.
+"""A run in products between two slabs as words and arrays, from which it goes on to the same bits.
 
 Factored systems are not written: what they were made from is, and they are made again.
 """
@@ -13,37 +13,37 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
 from sharpfront.evolve.fingerprint import require_same
-from sharpfront.evolve.march_result import ResumableRuns, packed_runs, unpacked_runs
 from sharpfront.evolve.patchwork.checkpoint import kept_steps
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import ComponentShift, Rates
 from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.march import March, functions_of
+from sharpfront.evolve.plane.run import ProductState, functions_of
 from sharpfront.evolve.plane.slab import SlabFactors, factored
+from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
 from sharpfront.maps import MovingSquare, restored_square
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
-# What of a march is a number or an array.
+# What of a state is a number or an array.
 _PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "size", "since", "limited")
 
 
-def packed_march(way: ResumableRuns, problem: Problem) -> dict[str, Any]:
-    """Return a way and its march as words and arrays."""
-    return packed_runs(way, problem, way.pair.t) | {"march": _words_of(way.pair)}
+def packed_products(log: RunLog, problem: Problem) -> dict[str, Any]:
+    """Return a run as words and arrays."""
+    return packed_log(log, problem) | {"in products": _words_of(log.state)}
 
 
-def resumed_march(system: PlaneSystem, solution: Solution) -> ResumableRuns:
-    """Return the way that a solution has left behind."""
+def resumed_in_products(system: PlaneSystem, solution: Solution) -> RunLog:
+    """Return the run that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None and system.problem.time is not None
-    march = _march_of(saved["march"], system)
-    return unpacked_runs(solution, system.problem.time[1], march, kept_steps(solution))
+    state = _state_of(saved["in products"], system)
+    return unpacked_log(solution, system.problem.time[1], state, kept_steps(solution))
 
 
-def _words_of(march: March) -> dict[str, Any]:
+def _words_of(march: ProductState) -> dict[str, Any]:
     words: dict[str, Any] = {name: getattr(march, name) for name in _PLAIN}
     words |= {
         "functions": _packed_functions(march.layout, march.product),
@@ -61,14 +61,14 @@ def _words_of(march: March) -> dict[str, Any]:
     return words
 
 
-def _march_of(words: Mapping[str, Any], system: PlaneSystem) -> March:
+def _state_of(words: Mapping[str, Any], system: PlaneSystem) -> ProductState:
     layout, product = _functions(words["functions"])
     before, factors, errors = words.get("before"), words.get("factors"), words.get("errors")
     rate = float(words["rate"])
     kinds: dict[str, Callable[[Any], Any]] = {"size": int, "limited": bool}
     kinds |= dict.fromkeys(("weights", "slope", "error"), _array)
     plain = {name: kinds.get(name, float)(words[name]) for name in _PLAIN}
-    return March(
+    return ProductState(
         **plain,
         layout=layout,
         product=product,

@@ -11,7 +11,6 @@ from sharpfront.bases.product import Product
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import leans
 from sharpfront.evolve.plane.defect import lifted, richer
-from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, Limits, March, Slab, functions_of
 from sharpfront.evolve.plane.placement import (
     FIRST_FUNCTIONS,
     fitted,
@@ -19,12 +18,15 @@ from sharpfront.evolve.plane.placement import (
     lengthened,
     place,
 )
+from sharpfront.evolve.plane.run import Aim, Limits, ProductState, Slab, functions_of
 from sharpfront.geometry import Domain
 from sharpfront.place.formula_features import formula_places
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
 # space at the start and at the end.
 INITIAL, PLACED_AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
+# What the richer products do not see of an error: the truth was 0.6 to 1.6 times what they do.
+UNSEEN_ERROR = 1.5
 # The first slab beside the span.
 FIRST_SLAB = 0.01
 # Kernels that a march begins with.
@@ -37,7 +39,7 @@ _ANEW = 1.4
 _INSIDE, _ON_PART = 4000, 100
 
 
-def begun_march(aim: Aim) -> March:
+def begun_march(aim: Aim) -> ProductState:
     """Return the march at its start."""
     domain, limits = aim.domain, aim.limits
 
@@ -55,7 +57,7 @@ def begun_march(aim: Aim) -> March:
     error = error - lifted(found.weights, found.product, wide)
     seen_as = found.product.values(found.weights, found.layout.inverse(points, 0.0), (0, 0))
     missed = float(np.max(np.abs(seen_as - values)))
-    march = March(
+    march = ProductState(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
         found.layout,
@@ -90,13 +92,13 @@ def _told_points(system: PlaneSystem) -> FloatArray:
     return np.zeros((0, 2)) if told is None else told[domain.contains(told)]
 
 
-def bound_of(domain: Domain, march: March) -> float:
+def bound_of(domain: Domain, march: ProductState) -> float:
     """Return the bound of what richer products see of a march's error."""
     square = functions_of(domain, march.layout, richer(march.product)).square
     return UNSEEN_ERROR * square.largest(march.error)
 
 
-def too_large(march: March, before: float, slab: Slab, aim: Aim) -> bool:
+def too_large(march: ProductState, before: float, slab: Slab, aim: Aim) -> bool:
     """Tell whether the error grew in a slab from a bound before to more than is allowed by then.
 
     More kernels are of no use for what was there before, nor for what steps in time leave.
@@ -117,14 +119,14 @@ def sees_events(slab: Slab, aim: Aim) -> bool:
     return not aim.agenda.unseen(start, start + slab.dt, points)
 
 
-def enlarged(march: March, aim: Aim) -> March | None:
+def enlarged(march: ProductState, aim: Aim) -> ProductState | None:
     """Return the march with more products along both axes; None at the limit."""
     first, second = march.product.shape
     product = Product((larger(first), larger(second)))
     return _with_more(march, product) if product.size <= aim.limits.kernels else None
 
 
-def grown(march: March, slab: Slab, aim: Aim) -> March | None:
+def grown(march: ProductState, slab: Slab, aim: Aim) -> ProductState | None:
     """Return the march with more products for a slab that needs them; None at the limit.
 
     Where the kernels would become many more than at their placement, they are placed anew about
@@ -141,7 +143,7 @@ def grown(march: March, slab: Slab, aim: Aim) -> March | None:
     return _with_more(march, product) if product.size <= limits.kernels else None
 
 
-def _with_more(march: March, product: Product) -> March:
+def _with_more(march: ProductState, product: Product) -> ProductState:
     """Return the march in products of more functions."""
     return replace(
         march,
@@ -154,7 +156,7 @@ def _with_more(march: March, product: Product) -> March:
     )
 
 
-def _placed_anew(march: March, aim: Aim, limits: Limits) -> March | None:
+def _placed_anew(march: ProductState, aim: Aim, limits: Limits) -> ProductState | None:
     """Return the march with its kernels placed about the present state, if they are fewer."""
     domain, layout = aim.domain, march.layout
 

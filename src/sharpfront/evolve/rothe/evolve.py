@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,29 +13,31 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.levels import LevelsInTime
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.blow_up import StepRecord
-from sharpfront.evolve.march_result import STRICTER, TIGHTEST, MarchResult, marched, strict_enough
+from sharpfront.evolve.evolution import OnStep, evolved
+from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
-from sharpfront.evolve.rothe.steps import RotheRun, RotheStep, Stationary, rothe_begun, rothe_steps
-from sharpfront.evolve.run_pair import STRIDE, Compared, Pair, compared, moments_compared
+from sharpfront.evolve.rothe.levels import through
+from sharpfront.evolve.rothe.run_pair import STRIDE, compared, moments_compared
+from sharpfront.evolve.rothe.steps import RotheSteps, Stationary, rothe_begun
+from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
-from sharpfront.history import Known, TimeStep
+from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.trust.initial_data import with_start_seen
 
 # Points spread over the domain at which states are compared, besides the places of functions.
 COMPARED_PLACES = 1024
-_OF_TWO_ROTHE_RUNS = (
+OF_TWO_ROTHE_RUNS = (
     "The largest difference at the moments of each step to a second run, ten times less strict, "
     "with other steps and functions of its own."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _RotheCourse:
-    """What holds for all runs of a problem."""
+class RotheCourse:
+    """What holds for all runs of a problem around a strategy."""
 
     system: PlaneSystem
     tol: float
@@ -42,17 +45,57 @@ class _RotheCourse:
     agenda: TimeEvents
     spread: FloatArray
 
-    def run(self, share: float, stride: float) -> RotheRun:
+    means = OF_TWO_ROTHE_RUNS
+
+    def run(self, share: float, stride: float) -> RotheSteps:
         """Return a run of a share of the tolerance."""
         tol = max(share * self.tol, TIGHTEST)
-        return RotheRun(self.system, self.stationary, tol, self.agenda, self.spread, stride)
+        return RotheSteps(self.system, self.stationary, tol, self.agenda, self.spread, stride)
+
+    def begun(self, share: float, number: int) -> RunLog:
+        """Return a run before it has begun."""
+        return RunLog(share=share, number=number)
+
+    def steps(self, log: RunLog) -> Iterator[StepTaken]:
+        """Yield the steps of the strict run, compared with those of another."""
+        weak, strict = self.run(log.share, STRIDE), self.run(STRICTER * log.share, 1.0)
+        others, mine = (steps(run, rothe_begun(run)) for run in (weak, strict))
+        for taken in compared(others, mine, partial(_difference, strict)):
+            # Such a run does not go on: its state is not kept.
+            yield replace(taken, after=None)
+
+    def found(self, log: RunLog) -> tuple[dict[str, Basis], dict[str, FloatArray]]:
+        """Return bases and weights of the unknowns; refuses a run that took no step."""
+        problem = self.system.problem
+        if not log.kept:
+            _refuse_no_step(log.concluded(self.tol)[1].detail)
+        states = [levels[-1].solution.approximation for levels in log.kept]
+        assert problem.time is not None
+        times = np.array([problem.time[0], *(r.time for r in log.records)])
+        degrees = np.array([len(levels) - 1 for levels in log.kept])
+        bases: dict[str, Basis] = {
+            name: LevelsInTime(times, tuple(s.bases[name] for s in states), degrees)
+            for name in problem.unknowns
+        }
+        weights = {n: np.concatenate([s.weights[n] for s in states]) for n in problem.unknowns}
+        return bases, weights
+
+    def packed(self, log: RunLog) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+
+def _refuse_no_step(detail: str) -> NoReturn:
+    raise ProblemError(
+        f"With this adaptor no first step in time could be taken. {detail} Leave adaptor= out."
+    )
 
 
 def evolve_around(
     problem: Problem,
     tol: float,
     stationary: Stationary,
-    on_step: Callable[[TimeStep], None] | None = None,
+    on_step: OnStep = None,
 ) -> Solution:
     """Solve a problem in time with what solves stationary ones.
 
@@ -72,16 +115,9 @@ def evolve_around(
     assert problem.time is not None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         agenda = time_events_of(plane_formulas(problem), problem.time)
-        course = _RotheCourse(
-            system, tol, stationary, agenda, problem.domain.sample(COMPARED_PLACES)
-        )
-        best = strict_enough(
-            MarchResult(),
-            lambda share, number: MarchResult(share=share, number=number),
-            lambda log: _marched(course, log, on_step),
-            tol,
-        )
-        return with_start_seen(problem, _solution(problem, course, best))
+        spread = problem.domain.sample(COMPARED_PLACES)
+        course = RotheCourse(system, tol, stationary, agenda, spread)
+        return with_start_seen(problem, evolved(course, course.begun(1.0, 1), on_step))
 
 
 def _require_known(system: PlaneSystem, tol: float) -> None:
@@ -101,79 +137,14 @@ def _require_known(system: PlaneSystem, tol: float) -> None:
         )
 
 
-def _marched(
-    course: _RotheCourse, log: MarchResult, on_step: Callable[[TimeStep], None] | None
-) -> MarchResult:
-    """Go on to the end of time, or as far as it goes."""
-    start = course.run(1.0, 1.0).span[0]
-    return marched(
-        course,
-        log,
-        _further(course, log),
-        on_step,
-        lambda log: log.records[-1].time if log.records else start,
-    )
-
-
-def _further(course: _RotheCourse, log: MarchResult) -> Iterator[MarchResult]:
-    """Yield what there is after each step of the strict run."""
-    runs = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
-    states = [rothe_begun(run) for run in runs]
-    others, mine = (rothe_steps(run, state) for run, state in zip(runs, states, strict=True))
-    pair = Pair[RotheStep](states[0], states[1])
-    for step in compared(others, mine, pair, partial(_difference, runs[1])):
-        log = _with_step(log, step)
-        yield log
-
-
-def _difference(run: RotheRun, taken: RotheStep, others: list[RotheStep]) -> float:
+def _difference(run: RotheSteps, taken: StepTaken, others: list[StepTaken]) -> float:
     """Return the largest difference during a step, at its own places."""
     dt, stops = taken.stop - taken.start, [o.stop for o in others]
     first = taken.start <= run.span[0]
-    points, worst = run.places(taken.levels[-1]), 0.0
+    points, worst = run.places(taken.kept[-1]), 0.0
     for t in moments_compared(taken.start, dt, taken.stop, stops, first).tolist():
         other = others[min(int(np.searchsorted(stops, t)), len(others) - 1)]
-        gaps = [taken.at(t, u, points) - other.at(t, u, points) for u in run.problem.unknowns]
-        worst = max(worst, float(np.abs(gaps).max()) / taken.after.scale)
+        for unknown in run.problem.unknowns:
+            here, there = (through(s.kept, t, unknown, points) for s in (taken, other))
+            worst = max(worst, float(np.abs(here - there).max()) / taken.after.scale)
     return worst
-
-
-def _with_step(log: MarchResult, step: Compared[RotheStep]) -> MarchResult:
-    taken, solution = step.taken, step.taken.levels[-1].solution
-    assert solution is not None
-    state = solution.approximation
-    some = next(iter(state.bases.values()))
-    record = TimeStep(
-        len(log.records),
-        taken.stop,
-        taken.stop - taken.start,
-        some.kernels,
-        step.error,
-        step.iterations,
-        step.seconds,
-        Known(None, np.zeros((0, some.dimension))),
-    )
-    return replace(
-        log,
-        kept=(*log.kept, (taken.stop, state, len(taken.levels) - 1)),
-        records=(*log.records, record),
-        marks=(*log.marks, StepRecord(taken.start, taken.stop, taken.after.scale)),
-    )
-
-
-def _solution(problem: Problem, course: _RotheCourse, log: MarchResult) -> Solution:
-    log, outcome = log.concluded(course.tol)
-    if not log.kept:
-        raise ProblemError(
-            f"With this adaptor no first step in time could be taken. {outcome.detail} "
-            "Leave adaptor= out."
-        )
-    assert problem.time is not None
-    times = np.array([problem.time[0], *(stop for stop, _, _ in log.kept)])
-    degrees = np.array([degree for _, _, degree in log.kept])
-    bases, weights = {}, {}
-    for name in problem.unknowns:
-        parts = tuple(state.bases[name] for _, state, _ in log.kept)
-        bases[name] = LevelsInTime(times, parts, degrees)
-        weights[name] = np.concatenate([state.weights[name] for _, state, _ in log.kept])
-    return log.solution(problem, course.tol, outcome, (bases, weights), _OF_TWO_ROTHE_RUNS)

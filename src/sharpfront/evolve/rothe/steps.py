@@ -5,19 +5,21 @@ A formula leaves what a new level is away from the polynomial through those befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.march_result import TIGHTEST
+from sharpfront.evolve.march import StepTaken, StepTrial
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.rothe.levels import Level, at_moment, through
+from sharpfront.evolve.run_log import TIGHTEST
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.time_events import TimeEvents
+from sharpfront.history import Known
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -76,28 +78,8 @@ class RotheState:
 
 
 @dataclass(frozen=True, eq=False)
-class RotheStep:
-    """A step that was taken."""
-
-    start: float
-    levels: tuple[Level, ...]  # those that its polynomial goes through, its own the last
-    after: RotheState
-    iterations: int  # Newton's
-    between: float  # what the polynomial leaves out, in units of max(1, max|u|)
-
-    @property
-    def stop(self) -> float:
-        """When it ended."""
-        return self.levels[-1].t
-
-    def at(self, t: float, unknown: str, points: FloatArray) -> FloatArray:
-        """Return an unknown at a moment of it, (m,)."""
-        return through(self.levels, t, unknown, points)
-
-
-@dataclass(frozen=True, eq=False)
-class RotheRun:
-    """What holds for all steps of one run."""
+class RotheSteps:
+    """Steps of one run, each a stationary problem."""
 
     system: PlaneSystem
     stationary: Stationary
@@ -105,6 +87,9 @@ class RotheRun:
     agenda: TimeEvents
     spread: FloatArray  # points at which states are compared
     stride: float = 1.0  # share of a step to be taken where it is not errors that hold it short
+
+    shortest = SETTINGS.least
+    meshes = 0  # functions are the strategy's own
 
     @property
     def problem(self) -> Problem:
@@ -122,6 +107,63 @@ class RotheRun:
         """The unknowns that have a rate."""
         pairs = zip(self.problem.unknowns, self.system.orders, strict=True)
         return tuple(name for name, order in pairs if order)
+
+    def restarted(self, state: RotheState) -> tuple[RotheState, tuple[str, ...]]:
+        """Return the run where data jump: what came before says nothing of what comes."""
+        first = SETTINGS.first * self.tol * (self.span[1] - self.span[0])
+        return replace(state, levels=state.levels[-1:], dt=first, order=1), ()
+
+    def length(self, state: RotheState) -> float:
+        """Return how long the next step is to be."""
+        return self.agenda.fitted(state.t, state.dt, self.span[1], self.stride, state.last)
+
+    def seeing(self, state: RotheState, dt: float) -> RotheState:
+        """Return the run as it is: the strategy sees to the data."""
+        return state
+
+    def tried(self, state: RotheState, dt: float) -> StepTrial:
+        """Return a step with its new level."""
+        stop = self.agenda.settled(state.t + dt, self.span[1])
+        try:
+            level = self.level(state.levels[-state.order :], stop)
+        except StuckError as stuck:
+            if stuck.kind is not OutcomeKind.NEWTON:
+                raise
+            return StepTrial(dt, np.inf, 0, None)
+        left, scale = _left(self, state, level)
+        return StepTrial(dt, left[state.order], _newton_steps(level), (level, left, scale))
+
+    def shorter(self, state: RotheState, trial: StepTrial, before: StepTrial | None) -> RotheState:
+        """Return the run for a shorter step, of the order that allows the longest."""
+        if trial.late == np.inf:
+            return replace(state, dt=SETTINGS.shrink * trial.dt, order=1)
+        _, left, _ = trial.found
+        factors = {q: 0.8 * e ** (-1.0 / (q + 1)) for q, e in left.items() if q <= state.order}
+        order = max(factors, key=lambda q: factors[q])
+        factor = min(max(factors[order], SETTINGS.shrink), 0.8)
+        return replace(state, dt=trial.dt * factor, order=order)
+
+    def remeshed(self, state: RotheState, trial: StepTrial) -> RotheState | None:
+        """Return nothing: the strategy's functions hold a level."""
+        return None
+
+    def taken(self, state: RotheState, trial: StepTrial, iterations: int) -> StepTaken:
+        """Return a step that stands; its error is what its polynomial leaves out."""
+        level, left, scale = trial.found
+        levels, after = _levels_after(state, level, left, scale)
+        used = len(state.levels[-state.order :])
+        functions = next(iter(level.solution.approximation.bases.values()))
+        return StepTaken(
+            state.t,
+            level.t,
+            after,
+            left[used] * SETTINGS.time * self.tol if used in left else 0.0,
+            iterations,
+            functions.kernels,
+            scale,
+            levels,
+            Known(None, np.zeros((0, functions.dimension))),
+        )
 
     def level(self, before: Sequence[Level], t: float) -> Level:
         """Return the level at a moment from some before it."""
@@ -143,41 +185,7 @@ class RotheRun:
         return points[self.problem.domain.contains(points)]
 
 
-def rothe_steps(run: RotheRun, state: RotheState) -> Iterator[RotheStep]:
-    """Yield the steps of a run to the end of time."""
-    while state.t < run.span[1]:
-        taken = _step(run, state)
-        state = taken.after
-        yield taken
-
-
-def _step(run: RotheRun, state: RotheState) -> RotheStep:
-    """Take one step; tries it shorter while it leaves too much."""
-    least = SETTINGS.least * (run.span[1] - run.span[0])
-    dt, order, iterations = state.dt, state.order, 0
-    while True:
-        if dt < least:
-            raise StuckError(f"no step is short enough, the last one tried was {dt:.1e}")
-        dt = run.agenda.fitted(state.t, dt, run.span[1], run.stride, state.last)
-        stop = run.agenda.settled(state.t + dt, run.span[1])
-        before = state.levels[-order:]
-        try:
-            level = run.level(before, stop)
-        except StuckError as stuck:
-            if stuck.kind is not OutcomeKind.NEWTON:
-                raise
-            dt, order = SETTINGS.shrink * dt, 1
-            continue
-        iterations += _newton_steps(level)
-        left, scale = _left(run, state, level)
-        if left[order] <= 1.0:
-            return _taken(run, state, (*before, level), left, scale, iterations)
-        factors = {q: 0.8 * e ** (-1.0 / (q + 1)) for q, e in left.items() if q <= order}
-        order = max(factors, key=lambda q: factors[q])
-        dt *= min(max(factors[order], SETTINGS.shrink), 0.8)
-
-
-def _left(run: RotheRun, state: RotheState, level: Level) -> tuple[dict[int, float], float]:
+def _left(run: RotheSteps, state: RotheState, level: Level) -> tuple[dict[int, float], float]:
     """Return what formulas of each order leave, as shares of what they may, and the scale.
 
     That is how far the level is from the polynomial through those before it, by the length of the
@@ -199,17 +207,15 @@ def _left(run: RotheRun, state: RotheState, level: Level) -> tuple[dict[int, flo
     return out or {1: 0.0}, scale
 
 
-def _taken(
-    run: RotheRun,
-    state: RotheState,
-    levels: tuple[Level, ...],
-    left: dict[int, float],
-    scale: float,
-    iterations: int,
-) -> RotheStep:
-    """Return a step with the run after it: the order that allows the longest step comes next."""
-    level, used = levels[-1], len(levels) - 1
-    dt = level.t - state.t
+def _levels_after(
+    state: RotheState, level: Level, left: dict[int, float], scale: float
+) -> tuple[tuple[Level, ...], RotheState]:
+    """Return the levels that a step's polynomial goes through, and the run after it.
+
+    The order that allows the longest step comes next.
+    """
+    levels = (*state.levels[-state.order :], level)
+    used, dt = len(levels) - 1, level.t - state.t
     factors = {q: 0.8 * max(e, 1e-12) ** (-1.0 / (q + 1)) for q, e in left.items() if q <= used + 1}
     order = max(factors, key=lambda q: factors[q])
     grown = dt * min(factors[order], SETTINGS.grow)
@@ -218,16 +224,7 @@ def _taken(
         # During the first step the state is that of its end.
         kept = levels = (level,)
         grown = dt
-    elif run.agenda.is_stop(level.t):
-        # What came before says nothing of what comes.
-        kept, grown = (level,), _first(run)
-    after = RotheState(kept, grown, min(order, len(kept)), dt, scale)
-    between = left[used] * SETTINGS.time * run.tol if used in left else 0.0
-    return RotheStep(state.t, levels, after, iterations, between)
-
-
-def _first(run: RotheRun) -> float:
-    return SETTINGS.first * run.tol * (run.span[1] - run.span[0])
+    return levels, RotheState(kept, grown, min(order, len(kept)), dt, scale)
 
 
 def _newton_steps(level: Level) -> int:
@@ -235,6 +232,7 @@ def _newton_steps(level: Level) -> int:
     return int(level.solution.diagnostics.get("newton_steps", 1))
 
 
-def rothe_begun(run: RotheRun) -> RotheState:
+def rothe_begun(run: RotheSteps) -> RotheState:
     """Return a run before its first step."""
-    return RotheState((Level(run.span[0], None, run.problem),), _first(run), 1)
+    first = SETTINGS.first * run.tol * (run.span[1] - run.span[0])
+    return RotheState((Level(run.span[0], None, run.problem),), first, 1)

@@ -1,10 +1,8 @@
-"""Step after step on patches: how long, on which patches, and whether a step may stand."""
+"""Steps on patches: how long, on which patches, and whether one may stand."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -22,36 +20,21 @@ from sharpfront.bases.radau import (
     off_at_start,
     stage_nodes,
 )
-from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.march import StepTaken, StepTrial
 from sharpfront.evolve.patchwork.embedded_run import WeakerState
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
 from sharpfront.evolve.patchwork.remeshing import carried_over, tended_patches
-from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.run_start import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.termination import CRAWLED, StuckError, check_progress
-from sharpfront.place.patches.cuts import Cell
+from sharpfront.evolve.time_events import TimeEvents
+from sharpfront.history import Known
 
 
-def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
-    """Yield steps until the end of time; raises `StuckError` where none can be taken."""
-    times: deque[float] = deque(maxlen=CRAWLED)
-    while state.t < run.span[1]:
-        check_progress(times, state.t, run.span[1])
-        if run.agenda.is_stop(state.t):
-            # Rates jump there: what went before tells nothing of what follows.
-            run.strict.factors = run.weaker.factors = None
-            state = replace(state, before=None, tried=None, carried=False, drift=None)
-            state = settling(run, replace(state, dt=min(state.dt, first_length(run, state))))
-        taken = _patch_step(run, state)
-        state = taken.after
-        yield taken
-
-
-class _TriedPatches(NamedTuple):
-    """A step that was solved, and what is left of it."""
+class PatchTrial(NamedTuple):
+    """What is known of a step that was solved."""
 
     step: StageStart
     values: FloatArray  # weights at its beginning and stages, (S + 1, K, n)
@@ -61,62 +44,102 @@ class _TriedPatches(NamedTuple):
     between: float  # what its polynomials in time leave out, in units of max(1, max|u|)
 
 
-def _patch_step(run: PatchRun, state: PatchRunState) -> PatchStep:
-    """Take one step: shorter ones and other patches are tried until one may stand."""
-    iterations, meshes, refused = 0, 0, np.inf
-    while True:
-        dt = run.agenda.fitted(state.t, state.dt, run.span[1])
-        if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
-            raise StuckError("no step is short enough")
-        state = _seeing(run, state, dt)
+@dataclass(frozen=True, eq=False)
+class PatchSteps:
+    """Steps of a run on patches."""
+
+    run: PatchRun
+
+    shortest = 1e-10
+    meshes = MARCH.meshes
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        return self.run.span
+
+    @property
+    def agenda(self) -> TimeEvents:
+        """What happens when."""
+        return self.run.agenda
+
+    def restarted(self, state: PatchRunState) -> tuple[PatchRunState, tuple[str, ...]]:
+        """Return the run where rates jump: what went before tells nothing of what follows."""
+        run = self.run
+        run.strict.factors = run.weaker.factors = None
+        state = replace(state, before=None, tried=None, carried=False, drift=None)
+        return settling(run, replace(state, dt=min(state.dt, first_length(run, state)))), ()
+
+    def length(self, state: PatchRunState) -> float:
+        """Return how long the next step is to be."""
+        return self.agenda.fitted(state.t, state.dt, self.span[1])
+
+    def seeing(self, state: PatchRunState, dt: float) -> PatchRunState:
+        """Return the run on patches that see what stands out in a small part of the step."""
+        for _ in range(self.meshes):
+            points = self.run.discrete(state.basis).inner.points
+            found = self.agenda.unseen(state.t, state.t + dt, partial(_where, points))
+            if not found:
+                break
+            state = carried_over(state, self.run.meshing.halved_at(state.cells, np.array(found)))
+        return state
+
+    def tried(self, state: PatchRunState, dt: float) -> StepTrial:
+        """Return a step on the present patches."""
         step = StageStart(state.t, dt, state.basis, state.frame, state.values, state.unit)
-        levels, factors, count = run.strict.solved(step, _guess(state, dt))
-        iterations += count
+        levels, factors, count = self.run.strict.solved(step, _guess(state, dt))
         if levels is None:
+            return StepTrial(dt, np.inf, count, None)
+        found = _with_what_is_left(self.run, state, step, levels, factors)
+        return StepTrial(dt, found.late, count, found)
+
+    def shorter(
+        self, state: PatchRunState, trial: StepTrial, before: StepTrial | None
+    ) -> PatchRunState:
+        """Return the run for a shorter step than one that may not stand.
+
+        Where a start leaves as much in a shorter step as in the one that was refused before, no
+        step is short enough: it misses slopes on sides, or the equation there, and has to settle.
+        """
+        if trial.late == np.inf:
             # With patches that stay Newton's method may do better.
-            state = replace(state, dt=MARCH.cut * dt, drift=None)
-            continue
-        tried = _with_what_is_left(run, state, step, levels, factors)
-        if tried.late > 1.0:
-            state = _shorter_step(run, replace(state, dt=dt), tried, refused)
-            refused = tried.late
-            continue
-        cells = _finer(run, tried)
-        if cells is not None:
-            if meshes == MARCH.meshes:
-                raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
-            meshes += 1
-            state = carried_over(replace(state, tried=(tried.values, dt), dt=dt), cells)
-            continue
-        weak, count = state.weak.followed(run.weaker, step, tried.values)
-        iterations += count
-        if weak is not None:
-            return _stands(run, tried, weak, iterations)
-        state = replace(state, dt=MARCH.cut * dt)
+            return replace(state, dt=MARCH.cut * trial.dt, drift=None)
+        refused = np.inf if before is None else before.late
+        if state.before is None and trial.late > MARCH.alike * refused and can_settle(self.run):
+            return to_settle(self.run, replace(state, dt=first_length(self.run, state)))
+        return replace(state, dt=trial.dt * min(trial.found.factor, 0.8))
 
+    def remeshed(self, state: PatchRunState, trial: StepTrial) -> PatchRunState | None:
+        """Return the run on patches that hold a step, None if those that it was taken on do."""
+        found, meshing = trial.found, self.run.meshing
+        tails = meshing.tails(found.end.cells, _blocks(self.run, found.end, found.values))
+        if not np.any(tails.tail > MARCH.again):
+            return None
+        cells, changed = meshing.finer(found.end.cells, tails)
+        if not changed:
+            return None
+        return carried_over(replace(state, tried=(found.values, trial.dt), dt=trial.dt), cells)
 
-def _shorter_step(
-    run: PatchRun, state: PatchRunState, tried: _TriedPatches, refused: float
-) -> PatchRunState:
-    """Return a run that tries a shorter step than one that may not stand.
-
-    Where a start leaves as much in a shorter step as in the one that was refused before, no step is
-    short enough: it misses slopes on sides, or the equation there, and has to settle.
-    """
-    if state.before is None and tried.late > MARCH.alike * refused and can_settle(run):
-        return to_settle(run, replace(state, dt=first_length(run, state)))
-    return replace(state, dt=state.dt * min(tried.factor, 0.8))
-
-
-def _seeing(run: PatchRun, state: PatchRunState, dt: float) -> PatchRunState:
-    """Return a run on patches that see what stands out in a small part of the step to come."""
-    for _ in range(MARCH.meshes):
-        points = run.discrete(state.basis).inner.points
-        found = run.agenda.unseen(state.t, state.t + dt, partial(_where, points))
-        if not found:
-            break
-        state = carried_over(state, run.meshing.halved_at(state.cells, np.array(found)))
-    return state
+    def taken(self, state: PatchRunState, trial: StepTrial, iterations: int) -> StepTaken | None:
+        """Return a step that stands, which the weaker run has followed."""
+        found = trial.found
+        weak, count = state.weak.followed(self.run.weaker, found.step, found.values)
+        if weak is None:
+            return None
+        after, step = _after_step(self.run, found, weak), found.step
+        seen = [step.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in found.values[-1]]
+        drift = None if step.frame is None else step.frame.drift
+        return StepTaken(
+            step.t,
+            after.t,
+            after,
+            found.between + _off_at_ends(self.run, found, weak),
+            iterations + count,
+            step.basis.size,
+            float(np.abs(seen).max()),
+            (after.t, step.basis, found.values, drift),
+            Known(None, np.zeros((0, 2))),
+        )
 
 
 def _where(points: FloatArray, _: float) -> FloatArray:
@@ -130,7 +153,7 @@ def _with_what_is_left(
     step: StageStart,
     levels: FloatArray,
     factors: PatchFactors,
-) -> _TriedPatches:
+) -> PatchTrial:
     """Return a step with what it leaves in time."""
     values = np.concatenate([state.values[:1], levels])
     values[0] = _consistent(run.system, values)
@@ -152,28 +175,18 @@ def _with_what_is_left(
         factor = min(factor, 0.5) if late > 1.0 else factor
     end = replace(state, scale=scale, unit=unit)
     between = _left_in_time(state, seen / scale[:, None])
-    return _TriedPatches(step, values, end, late, factor, between)
+    return PatchTrial(step, values, end, late, factor, between)
 
 
-def _finer(run: PatchRun, tried: _TriedPatches) -> list[Cell] | None:
-    """Return patches that hold a step, None if those that it was taken on do."""
-    tails = run.meshing.tails(tried.end.cells, _blocks(run, tried.end, tried.values))
-    if not np.any(tails.tail > MARCH.again):
-        return None
-    cells, changed = run.meshing.finer(tried.end.cells, tails)
-    return cells if changed else None
-
-
-def _stands(run: PatchRun, tried: _TriedPatches, weak: WeakerState, iterations: int) -> PatchStep:
-    """Return a step that stands, and the run after it on the patches of the next one."""
+def _after_step(run: PatchRun, tried: PatchTrial, weak: WeakerState) -> PatchRunState:
+    """Return the run after a step that stands, on the patches of the next one."""
     step, values, state = tried.step, tried.values, tried.end
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], step.dt)[1][-1]
-    stop = run.agenda.settled(step.t + step.dt, run.span[1])
     kept = MARCH.keep[0] < tried.factor < MARCH.keep[1] and not (step.frame or state.carried)
     after = replace(
         state,
-        t=stop,
+        t=run.agenda.settled(step.t + step.dt, run.span[1]),
         values=np.stack([values[-1], rates]),
         dt=step.dt if kept else step.dt * tried.factor,
         before=(values, step.dt),
@@ -182,14 +195,11 @@ def _stands(run: PatchRun, tried: _TriedPatches, weak: WeakerState, iterations: 
         settling=max(state.settling - 1, 0),
         weak=weak,
     )
-    error = tried.between + _off_at_ends(run, tried, weak)
-    if not after.settling:
-        # Rates in a layer that is not settled tell nothing of what follows.
-        after = tended_patches(run, after, step.frame)
-    return PatchStep(step.t, stop, step.basis, values, after, iterations, error, step.frame)
+    # Rates in a layer that is not settled tell nothing of what follows.
+    return after if after.settling else tended_patches(run, after, step.frame)
 
 
-def _off_at_ends(run: PatchRun, tried: _TriedPatches, weak: WeakerState) -> float:
+def _off_at_ends(run: PatchRun, tried: PatchTrial, weak: WeakerState) -> float:
     """Return the largest difference of both runs at the ends of a step, in units of the scale."""
     state, inner = tried.end, run.discrete(tried.step.basis, tried.step.frame).inner
     off = [state.weak.off(tried.values[0]), weak.off(tried.values[-1])]

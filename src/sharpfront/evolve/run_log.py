@@ -1,11 +1,11 @@
-"""What a pair of runs has left behind: on a line and in the plane alike."""
+"""What a run in time has left behind, whatever its states are held in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.blow_up import LOST, StepRecord, blow_up_time
 from sharpfront.evolve.fingerprint import fingerprint
-from sharpfront.evolve.termination import Part, StuckError, finished, returned, stopped, trusted
+from sharpfront.evolve.march import StepTaken
+from sharpfront.evolve.termination import Part, StuckError, finished, returned, trusted
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.kernels.basis import Basis
@@ -21,37 +22,69 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
-# The second of a pair has this share of the tolerance of the first.
+# A run has this share of the tolerance of the weaker one that tells its error.
 STRICTER = 0.1
-# Pairs of runs, each stricter than the one before, if errors grow on the way.
+# Runs, each stricter than the one before, if errors grow on the way.
 PASSES = 3
 # No run is stricter than this, relative to max(1, max|u|).
 TIGHTEST = 1e-13
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MarchResult:
-    """Steps of a pair of runs, and how they ended."""
+@dataclass(frozen=True, eq=False)
+class RunLog:
+    """Steps of a run, and how it ended."""
 
+    state: Any = None  # after the last step; None before the first
+    good: Any = None  # after the last step that can be trusted
     notes: tuple[str, ...] = ()  # what was done to the initial state, in words
-    share: float = 1.0  # the tolerance of the runs as a share of the one that was asked for
-    number: int = 1  # how many pairs of runs there have been, this one included
-    # Records of the steps of the strict run, and how the solution grew in them.
+    share: float = 1.0  # its tolerance as a share of the one that was asked for
+    number: int = 1  # how many runs there have been, this one included
+    strictness: float = STRICTER  # what its steps have of that share
+    # Records of its steps, and how the solution grew in them.
     records: tuple[TimeStep, ...] = ()
     marks: tuple[StepRecord, ...] = ()
     ended: Outcome | None = None  # None if the end of time was reached, else why not
-    # Of each step of the strict run its slab and weights, in the plane a `KeptStep`.
-    kept: tuple[Any, ...] = ()
+    kept: tuple[Any, ...] = ()  # what a solution is made of, of each step
+    limited: bool = False  # whether it took more functions than there may be
+
+    def further(self, taken: StepTaken, tol: float, seconds: float) -> Self:
+        """Return the log after one more step, which took so long."""
+        record = TimeStep(
+            len(self.records),
+            taken.stop,
+            taken.stop - taken.start,
+            taken.functions,
+            taken.error,
+            taken.iterations,
+            seconds,
+            taken.look,
+        )
+        new = replace(
+            self,
+            state=taken.after,
+            notes=(*self.notes, *(f"at t = {taken.start:.3g} {words}" for words in taken.words)),
+            records=(*self.records, record),
+            marks=(*self.marks, StepRecord(taken.start, taken.stop, taken.size)),
+            kept=(*self.kept, taken.kept),
+            limited=self.limited or taken.limited,
+        )
+        trusted_so_far = new.part(tol).last == len(new.records)
+        return replace(new, good=new.state) if trusted_so_far else new
 
     def cut(self, count: int) -> Self:
-        """Return the runs up to some of their steps."""
+        """Return the run up to some of its steps, after which its state is the good one."""
         kept, marks = self.kept[:count], self.marks[:count]
-        return replace(self, kept=kept, records=self.records[:count], marks=marks)
+        records = self.records[:count]
+        return replace(self, state=self.good, kept=kept, records=records, marks=marks)
+
+    def reached(self, start: float) -> float:
+        """Return the moment up to which there are steps; the start where there are none."""
+        return self.records[-1].time if self.records else start
 
     def concluded(self, tol: float) -> tuple[Self, Outcome]:
-        """Return the runs up to where they can be trusted, and how they ended.
+        """Return the run up to where it can be trusted, and how it ended.
 
-        All of them where they reached the end of time, were interrupted, or nothing can.
+        All of it where it reached the end of time, was interrupted, or nothing can.
         """
         way, outcome = self, self.ended
         if outcome is None:
@@ -61,6 +94,8 @@ class MarchResult:
             words = returned(self.records[:count])
             outcome = replace(outcome, detail=f"{outcome.detail} {words}")
             way = self.cut(count) if count else self
+        if self.limited and outcome.kind is OutcomeKind.ERROR_GROWTH:
+            outcome = replace(outcome, kind=OutcomeKind.KERNEL_LIMIT)
         return way, way.told(outcome, tol)
 
     def solution(
@@ -74,7 +109,7 @@ class MarchResult:
     ) -> Solution:
         """Return the solution of bases and weights that were found, and what its estimate means."""
         assert problem.time is not None
-        reached = self.records[-1].time if self.records else problem.time[0]
+        reached = self.reached(problem.time[0])
         bases, weights = found
         return Solution(
             Approximation(problem.coordinates, bases, weights),
@@ -104,17 +139,20 @@ class MarchResult:
         return self.records[first - 1].time if 0 < first < last else None
 
     def stricter(self, tol: float) -> float | None:
-        """Return the share of tol for another pair, None where there is no need or hope."""
-        estimate = self.estimate(tol)
+        """Return the share of tol for another run, None where there is no need or hope."""
         hopeless = self.ended is not None and self.ended.kind in (
             OutcomeKind.INTERRUPTED,
             OutcomeKind.KERNEL_LIMIT,
             OutcomeKind.BLOW_UP,
         )
-        if hopeless or estimate <= tol or self.number >= PASSES or not self.marks:
+        return None if hopeless or not self.marks else self.share_for(self.estimate(tol), tol)
+
+    def share_for(self, estimate: float, tol: float) -> float | None:
+        """Return the share of tol for a run after one with an estimate, None where none follows."""
+        if estimate <= tol or self.limited or self.number >= PASSES:
             return None
         share = self.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
-        return share if share * STRICTER * tol > TIGHTEST else None
+        return share if share * self.strictness * tol > TIGHTEST else None
 
     def merit(self, tol: float) -> tuple[bool, float, float]:
         """Return what makes one better than another: an interrupt, how far, how accurate."""
@@ -152,25 +190,8 @@ class MarchResult:
         return {
             "steps": float(len(self.records)),
             "newton_iterations": float(sum(r.iterations for r in self.records)),
-            "step_tolerance": tol * self.share * STRICTER,
+            "step_tolerance": tol * self.share * self.strictness,
         }
-
-
-@dataclass(frozen=True, eq=False)
-class ResumableRuns(MarchResult):
-    """The same with both runs as they are, so that they can go on."""
-
-    pair: Any  # after the last step
-    good: Any  # after the last step that can be trusted
-
-    def cut(self, count: int) -> Self:
-        """Return the way up to some of its steps, after which the pair is the good one."""
-        return replace(super().cut(count), pair=self.good)
-
-    def further(self, pair: Any, tol: float, **more: Any) -> Self:
-        """Return the way after one more step."""
-        new = replace(self, pair=pair, **more)
-        return replace(new, good=pair) if new.part(tol).last == len(new.records) else new
 
 
 class Packed(Mapping[str, Any]):
@@ -196,22 +217,22 @@ class Packed(Mapping[str, Any]):
         return dict, (self._words,)
 
 
-def packed_runs(way: ResumableRuns, problem: Problem, t: float) -> dict[str, Any]:
-    """Return what all ways keep, as words and arrays; t is when the strict run is."""
+def packed_log(log: RunLog, problem: Problem) -> dict[str, Any]:
+    """Return what all runs keep, as words and arrays."""
     return {
-        "problem": fingerprint(problem, t),
-        "share": way.share,
-        "number": way.number,
-        "notes": list(way.notes),
-        "marks": np.array(way.marks).reshape(-1, len(StepRecord._fields)),
-        "t": t,
+        "problem": fingerprint(problem, log.state.t),
+        "share": log.share,
+        "number": log.number,
+        "notes": list(log.notes),
+        "marks": np.array(log.marks).reshape(-1, len(StepRecord._fields)),
+        "t": log.state.t,
+        "limited": log.limited,
+        "strictness": log.strictness,
     }
 
 
-def unpacked_runs(
-    solution: Solution, stop: float, pair: Any, kept: Sequence[tuple[Any, ...]]
-) -> ResumableRuns:
-    """Return the way that a solution has left behind, with both runs and the steps of one."""
+def unpacked_log(solution: Solution, stop: float, state: Any, kept: Sequence[Any]) -> RunLog:
+    """Return the run that a solution has left behind, with its state and what it keeps of steps."""
     saved = solution.checkpoint
     assert saved is not None
     if saved["t"] > stop:
@@ -219,85 +240,15 @@ def unpacked_runs(
             f"The solution to resume has reached t = {saved['t']:.6g} already, beyond the end of "
             f"time, {stop:.6g}."
         )
-    return ResumableRuns(
-        pair,
-        pair,
+    return RunLog(
+        state,
+        state,
         kept=tuple(kept),
         notes=tuple(saved["notes"]),
         share=float(saved["share"]),
         number=int(saved["number"]),
         records=tuple(r for r in solution.history if isinstance(r, TimeStep)),
         marks=tuple(StepRecord(*map(float, row)) for row in np.asarray(saved["marks"])),
+        limited=bool(saved["limited"]),
+        strictness=float(saved["strictness"]),
     )
-
-
-Log = TypeVar("Log", bound=MarchResult)
-
-
-class Marching(Protocol):
-    """What holds for all runs of a problem."""
-
-    @property
-    def system(self) -> Any:
-        """What is marched."""
-
-    @property
-    def tol(self) -> float:
-        """As it was asked for."""
-
-
-def marched(
-    course: Marching,
-    log: Log,
-    further: Iterator[Log],
-    on_step: Callable[[TimeStep], None] | None,
-    now: Callable[[Log], float],
-    lost: tuple[type[Exception], ...] = (np.linalg.LinAlgError,),
-) -> Log:
-    """Go on to the end of time, or as far as it goes.
-
-    Parameters
-    ----------
-    course
-        What holds for all runs.
-    log
-        What there is so far.
-    further
-        The same after each step.
-    on_step
-        Called with each step as it is taken.
-    now
-        When the strict run is.
-    lost
-        What is raised where a state is no longer finite.
-    """
-    stop = course.system.problem.time[1]
-    try:
-        for later in further:
-            log = later
-            if on_step:
-                on_step(log.records[-1])
-            log.require_found(course.tol, is_linear=course.system.is_linear)
-    except KeyboardInterrupt:
-        detail = f"Interrupted at t = {now(log):.6g} of {stop:.6g}."
-        return replace(log, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
-    except lost:
-        stuck = StuckError("the state is no longer finite")
-        return replace(log, ended=stopped(stuck, log.marks, log.records, now(log), stop))
-    except StuckError as stuck:
-        return replace(log, ended=stopped(stuck, log.marks, log.records, now(log), stop))
-    return log
-
-
-def strict_enough(
-    first: Log, again: Callable[[float, int], Log], march: Callable[[Log], Log], tol: float
-) -> Log:
-    """Return the best of pairs of runs, each stricter than the one before, while errors grow.
-
-    `again` begins another pair with a share of the tolerance, and its number.
-    """
-    log = best = march(first)
-    while (share := log.stricter(tol)) is not None:
-        log = march(again(share, log.number + 1))
-        best = max(best, log, key=lambda w: w.merit(tol))
-    return best
