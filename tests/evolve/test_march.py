@@ -1,6 +1,7 @@
 """The one loop of all marches, around a discretisation that is a single number."""
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_steps_reach_the_end_and_are_shortened_and_remeshed_on_the_way():
     stepper = Decay()
     taken = list(steps(stepper, Number(0.0, 1.0, 0.35)))
     assert taken[0].start == 0.0 and taken[-1].stop == 1.0
-    assert all(one.stop == two.start for one, two in zip(taken, taken[1:], strict=False))
+    assert all(one.stop == two.start for one, two in pairwise(taken))
     # Tried: too long twice, then on three meshes.
     assert stepper.asked[:5] == [(0.35, 2), (0.175, 2), (0.0875, 2), (0.0875, 3), (0.0875, 4)]
     assert taken[0].iterations == 5 and taken[1].iterations == 1
