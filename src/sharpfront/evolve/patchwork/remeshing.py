@@ -108,8 +108,8 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     if frame is not None:
         middles = frame.drift.points(middles, state.t - frame.since)
     looks = _looks(run, state) if run.system.hides else None
+    first = None
     try:
-        first = None
         if state.missed is not None:
             first = beside_walls(run, state, state.t + dt - state.missed)
         cells = run.meshing.holding(wanted, looks, middles, first)
@@ -117,6 +117,8 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
         if frame is not None:
             raise
         return state
+    # What grows out of its strips takes ever more patches behind them.
+    late |= grows and first is not None and len(first) > len(run.meshing.first())
     if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
         return carried_over(state, cells, frame)
     return state

@@ -25,12 +25,17 @@ from sharpfront.problem import PointCondition, Problem
 from sharpfront.problem.initial import time_order, velocity_name
 
 InSpace = tuple[int, int]
+# Returns a derivative of an unknown at points, (m,).
+_Known = Callable[[Derivative], FloatArray]
 # The highest derivative by time.
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
 ON_EDGE = 256
-# How far from the boundary slopes of a start are taken, of the domain.
-CLOSE = 1e-6
+# How far from the boundary slopes of a start are taken, of the domain, and second derivatives,
+# whose differences lose twice as many digits.
+CLOSE, CLOSE_TWICE = 1e-6, 1e-4
+# The rate of a value that is held is taken over this share of the span.
+SOON = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +120,7 @@ class PlaneSystem:
         residual: Operator,
         points: FloatArray,
         t: FloatArray | float,
-        known: Callable[[Derivative], FloatArray],
+        known: _Known,
         normals: FloatArray | None = None,
     ) -> dict[Key, FloatArray]:
         """Return what a residual is made of at points (m, 2) and moments.
@@ -195,17 +200,77 @@ class PlaneSystem:
                     return True
         return False
 
-    def _beside(self, edge: BoundaryPoints, close: float) -> Callable[[Derivative], FloatArray]:
-        """Return values and slopes of the initial state beside the boundary, by differences."""
+    def misses_rates(self, least: float) -> bool:
+        """Tell whether values held on a side change otherwise than equations do, by more over time.
+
+        What that makes is a layer that grows from the side.
+        """
+        domain, span = self.problem.domain, self.problem.time
+        assert span is not None
+        extent = float(np.ptp(domain.bounds, axis=0).max())
+        for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
+            edge = domain.boundary(condition.part, ON_EDGE)
+            beside = self._beside(edge, CLOSE_TWICE * extent)
+            for residual in own:
+                held = {d.unknown for d in residual.derivatives if not any(d.orders)}
+                if len(held) != 1 or len(residual.derivatives) != 1:
+                    continue
+                rate = self._held_rate(residual, edge, beside)
+                gap = self._rate_gap(*held, rate, edge, beside)
+                if gap * (span[1] - span[0]) > least:
+                    return True
+        return False
+
+    def _held_rate(self, residual: Operator, edge: BoundaryPoints, beside: _Known) -> FloatArray:
+        """Return how fast a value that a condition holds changes at the start, (m,)."""
+        span, count = self.problem.time, len(edge.points)
+        assert span is not None
+        soon = SOON * (span[1] - span[0])
+        now, later = (
+            self.leaves(residual, edge.points, span[0] + k * soon, beside, edge.normals)
+            for k in (1, 2)
+        )
+        change = (residual.at(later, count) - residual.at(now, count)) / soon
+        (slope,) = residual.tangents(now, count)
+        return np.asarray(-change / np.where(slope == 0, np.inf, slope))
+
+    def _rate_gap(
+        self, unknown: str, rate: FloatArray, edge: BoundaryPoints, beside: _Known
+    ) -> float:
+        """Return how far rates of an unknown at an edge are from what equations ask, at most."""
+        worst, count = 0.0, len(edge.points)
+        assert self.problem.time is not None
+
+        def known(leaf: Derivative) -> FloatArray:
+            return rate if leaf.orders[2] else beside(leaf)
+
+        for equation in self.equations:
+            timed = {(d.unknown, d.orders) for d in equation.derivatives if d.orders[2]}
+            if timed != {(unknown, (0, 0, 1))} or any(
+                sum(d.orders[:2]) > 2 for d in equation.derivatives
+            ):
+                continue
+            leaves = self.leaves(equation, edge.points, self.problem.time[0], known, edge.normals)
+            left = np.abs(equation.at(leaves, count))
+            pairs = zip(equation.terms, equation.tangents(leaves, count), strict=True)
+            (c,) = (np.abs(tangent) for term, tangent in pairs if term.orders[2])
+            found = left / np.where(c == 0, np.inf, c)
+            worst = max(worst, float(found[np.isfinite(found)].max(initial=0.0)))
+        return worst
+
+    def _beside(self, edge: BoundaryPoints, close: float) -> _Known:
+        """Return the initial state beside the boundary, and its first and second derivatives."""
         at = edge.points - 2.0 * close * edge.normals
 
         def known(leaf: Derivative) -> FloatArray:
-            k, axes = self.unknowns.index(leaf.unknown), np.flatnonzero(leaf.orders[:2])
-            if not len(axes):
-                return np.asarray(self.initial(at)[0, k])
-            step = close * np.eye(2)[axes[0]]
-            ahead, behind = (self.initial(at + way * step)[0, k] for way in (1.0, -1.0))
-            return np.asarray((ahead - behind) / (2.0 * close))
+            k = self.unknowns.index(leaf.unknown)
+            places, shares = np.zeros((1, 2)), np.ones(1)
+            for axis in np.repeat([0, 1], leaf.orders[:2]):
+                step = close * np.eye(2)[axis] / 2.0
+                places = np.concatenate([places + step, places - step])
+                shares = np.concatenate([shares, -shares]) / close
+            seen = [self.initial(at + place)[0, k] for place in places]
+            return np.asarray(shares @ np.stack(seen))
 
         return known
 
