@@ -212,11 +212,10 @@ class PlaneSystem:
             edge = domain.boundary(condition.part, ON_EDGE)
             beside = self._beside(edge, CLOSE_TWICE * extent)
             for residual in own:
-                held = {d.unknown for d in residual.derivatives if not any(d.orders)}
-                if len(held) != 1 or len(residual.derivatives) != 1:
+                if len(residual.derivatives) != 1 or any(residual.derivatives[0].orders):
                     continue
                 rate = self._held_rate(residual, edge, beside)
-                gap = self._rate_gap(*held, rate, edge, beside)
+                gap = self._rate_gap(residual.derivatives[0].unknown, rate, edge, beside)
                 if gap * (span[1] - span[0]) > least:
                     return True
         return False
