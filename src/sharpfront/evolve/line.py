@@ -97,7 +97,7 @@ class LineCourse:
 
     def found(self, log: RunLog) -> tuple[dict[str, Basis], dict[str, FloatArray]]:
         """Return bases and weights of the unknowns."""
-        unknowns, kept = self.system.problem.unknowns, log.kept or (_at_rest(log.state),)
+        unknowns, kept = self.system.problem.unknowns, log.kept or (_line_at_rest(log.state),)
         basis = SlabBasis(tuple(slab for slab, _ in kept))
         bases: dict[str, Basis] = {name: basis.of_unknown(i) for i, name in enumerate(unknowns)}
         weights = {
@@ -179,7 +179,7 @@ def evolve_line(
         return evolved(course, first, on_step)
 
 
-def _at_rest(state: State) -> Kept:
+def _line_at_rest(state: State) -> Kept:
     """Return the initial state as a slab, for a run that took no step."""
     stop = state.t + max(state.dt, float(np.spacing(state.t)))
     frame = replace(state.frame, velocities=np.zeros_like(state.frame.nodes))

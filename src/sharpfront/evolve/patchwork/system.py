@@ -26,7 +26,7 @@ from sharpfront.problem.initial import time_order, velocity_name
 
 InSpace = tuple[int, int]
 # Returns a derivative of an unknown at points, (m,).
-_Known = Callable[[Derivative], FloatArray]
+DerivativeValues = Callable[[Derivative], FloatArray]
 # The highest derivative by time.
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
@@ -120,7 +120,7 @@ class PlaneSystem:
         residual: Operator,
         points: FloatArray,
         t: FloatArray | float,
-        known: _Known,
+        known: DerivativeValues,
         normals: FloatArray | None = None,
     ) -> dict[Key, FloatArray]:
         """Return what a residual is made of at points (m, 2) and moments.
@@ -220,7 +220,9 @@ class PlaneSystem:
                     return True
         return False
 
-    def _held_rate(self, residual: Operator, edge: BoundaryPoints, beside: _Known) -> FloatArray:
+    def _held_rate(
+        self, residual: Operator, edge: BoundaryPoints, beside: DerivativeValues
+    ) -> FloatArray:
         """Return how fast a value that a condition holds changes at the start, (m,)."""
         span, count = self.problem.time, len(edge.points)
         assert span is not None
@@ -234,7 +236,7 @@ class PlaneSystem:
         return np.asarray(-change / np.where(slope == 0, np.inf, slope))
 
     def _rate_gap(
-        self, unknown: str, rate: FloatArray, edge: BoundaryPoints, beside: _Known
+        self, unknown: str, rate: FloatArray, edge: BoundaryPoints, beside: DerivativeValues
     ) -> float:
         """Return how far rates of an unknown at an edge are from what equations ask, at most."""
         worst, count = 0.0, len(edge.points)
@@ -257,7 +259,7 @@ class PlaneSystem:
             worst = max(worst, float(found[np.isfinite(found)].max(initial=0.0)))
         return worst
 
-    def _beside(self, edge: BoundaryPoints, close: float) -> _Known:
+    def _beside(self, edge: BoundaryPoints, close: float) -> DerivativeValues:
         """Return the initial state beside the boundary, and its first and second derivatives."""
         at = edge.points - 2.0 * close * edge.normals
 
