@@ -18,8 +18,6 @@ from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.place.line.breakpoints import Cut, Survey, survey
 from sharpfront.place.line.feature_search import Discovery, discover, special_points
 from sharpfront.place.line.kernel_plan import (
-    GROWTH,
-    LADDER,
     Plan,
     even_plan,
     first_plan,
@@ -29,6 +27,7 @@ from sharpfront.place.line.kernel_plan import (
     with_features,
     within,
 )
+from sharpfront.place.line.settings import LINE
 from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
@@ -224,10 +223,10 @@ class Resolve:
         if state.stale:
             # What is left in one part may be what its neighbours cannot follow.
             beside = np.maximum(np.append(growth[1:], 1.0), np.append(1.0, growth[:-1]))
-            growth = np.maximum(growth, np.minimum(beside, LADDER))
+            growth = np.maximum(growth, np.minimum(beside, LINE.ladder))
         if state.stale > 1:
             # The error falls slower than was expected of it.
-            most = max(GROWTH, state.plan.kernels / base.kernels)
+            most = max(LINE.growth, state.plan.kernels / base.kernels)
             growth = np.where(growth > 1.0, most, 1.0)
         bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
