@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.place.patches.data_probes import SPREAD, DataProbes, beside, gaps_along, inside
+from sharpfront.place.patches.data_probes import DataProbes, beside, gaps_along, inside
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.solution.approximation import Approximation
@@ -72,7 +72,7 @@ def unseen_inside(
     About an iterate that jumps they do with it: `away` tells which places are far enough from that.
     """
     for patch in patches:
-        if not len(inside(patch, looks.told[:-SPREAD])):
+        if not len(inside(patch, looks.told[: -SETTINGS.spread])):
             continue
         look = looks(patch)
         told = look.places[: look.told[0]]
