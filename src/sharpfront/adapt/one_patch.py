@@ -39,8 +39,8 @@ from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
-from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.corners import contradicting_sides
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import left_free
 
 # A row this small beside the largest of its block is rounding.
@@ -177,7 +177,7 @@ class OnePatch:
         if state.missing is not None:
             return replace(state, finished=state.missing)
         reached = _words(state.answer)
-        if assessment.amplified > AMPLIFIED:
+        if assessment.amplified > TRUST.amplified:
             return replace(state, finished=Outcome(OutcomeKind.NEAR_SINGULAR, reached))
         if state.answer.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED, reached))

@@ -37,8 +37,6 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, rounded_up, short_of_kernels, unlowered
 from sharpfront.trust.conditioning import (
-    GROWN,
-    UNKNOWABLE,
     amplification,
     distance,
     growth,
@@ -47,6 +45,7 @@ from sharpfront.trust.conditioning import (
 )
 from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.singular_ends import completed, unheld
 
 HIGHEST_ORDER = 6
@@ -120,7 +119,7 @@ class Resolve:
         """Return the state with kernels planned on what discovery and a survey have seen."""
         with np.errstate(all="ignore"):
             grown = growth(plain, found)
-            amplified = max(amplification(plain, found), grown if grown > GROWN else 0.0)
+            amplified = max(amplification(plain, found), grown if grown > TRUST.grown else 0.0)
         stretches = between_cuts(plain.interval, seen.cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
@@ -147,7 +146,7 @@ class Resolve:
     def assess(self, state: ResolveState, approximation: Approximation) -> Checked:
         """Return the error equation's answer."""
         (weights,) = approximation.weights.values()
-        if state.found is None or state.amplification > UNKNOWABLE:
+        if state.found is None or state.amplification > TRUST.unknowable:
             return _unassessed(state, approximation)
         try:
             with np.errstate(all="ignore"):

@@ -36,7 +36,7 @@ from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
-from sharpfront.trust.conditioning import AMPLIFIED
+from sharpfront.trust.settings import TRUST
 
 
 class PatchCorrector(FunctionCorrector):
@@ -79,7 +79,7 @@ class PatchCorrector(FunctionCorrector):
         )
         finite = all(np.isfinite(w).all() for w in own.weights.values())
         # What makes noise grow without bound has no solution, whatever came out.
-        if not (finite and noise_in(probe, self.state.rows) <= AMPLIFIED):
+        if not (finite and noise_in(probe, self.state.rows) <= TRUST.amplified):
             return None
         return Remembered(own)
 

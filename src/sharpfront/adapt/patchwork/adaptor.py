@@ -72,8 +72,8 @@ from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance
-from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.coverage import refuse_gaps
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import require_unknowns
 
 # No weights smaller than this share of the solution are asked for: they are rounding.
@@ -202,7 +202,7 @@ class Patches:
         """Return the state if estimates end the search, or go on without functions of corners."""
         found = state.answer
         assert found.certificate is not None
-        if found.certificate.amplification > AMPLIFIED:
+        if found.certificate.amplification > TRUST.amplified:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
             return trusted(state)
