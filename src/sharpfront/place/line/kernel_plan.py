@@ -100,17 +100,19 @@ def start_number(stretch: Stretch, c: MixtureAxis, tol: float) -> int:
     """Return the kernels of a first solve, before anything is known but what was discovered.
 
     A few for the smooth part, for each feature some and more for every decade between its scale and
-    the stretch, four times as many for a front as for a layer at an end, two for each swing of u; a
-    smaller tolerance takes proportionally more. Only the work depends on this number, never the
-    answer's trust: it was read off the kernels that the problems of tests/accuracy needed. With
-    twice as many for a front 300 others, drawn at random, took 625 solves, with four times 500, and
-    as many kernels in the end.
+    the stretch, four times as many for a front as for a layer at an end, some for each swing of u;
+    a smaller tolerance takes proportionally more. Only the work depends on this number, never the
+    answer's trust.
     """
-    digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
+    digits = min(max(-math.log10(tol) / LINE.digits, LINE.least_share), LINE.most_share)
     graded_sides = sides_and_decades(c)
     swings = max(float(np.add.reduce(stretch.swings)) - sum(n for n, _ in graded_sides), 0.0)
-    graded = sum(n * n * (8 + 6.5 * min(decades, 5.0)) for n, decades in graded_sides)
-    return rung(digits * (max(26.0, 18 + graded) + 2.0 * swings))
+    graded = sum(
+        n * n * (LINE.for_feature + LINE.for_decade * min(decades, LINE.decades))
+        for n, decades in graded_sides
+    )
+    smooth = max(LINE.smooth, LINE.beside + graded)
+    return rung(digits * (smooth + LINE.for_swing * swings))
 
 
 def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order: int) -> Plan:

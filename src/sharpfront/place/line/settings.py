@@ -80,6 +80,20 @@ class LineSettings:
     light: float = 0.005  # lighter components are the tails of others
     # An unknown that varies less than this share of the largest is not followed.
     unvarying: float = 1e-8
+    # Kernels of a first solve at so many digits: at least, beside features, for a feature, for each
+    # decade between its scale and the stretch, of which no more count than this, and for a swing.
+    # They were read off what problems of tests/accuracy needed. With twice as many for a front 300
+    # others, drawn at random, took 625 solves, with four times 500, and as many kernels in the end.
+    digits: float = 9.0
+    smooth: float = 26.0
+    beside: float = 18.0
+    for_feature: float = 8.0
+    for_decade: float = 6.5
+    decades: float = 5.0
+    for_swing: float = 2.0
+    # In proportion at other digits, but by no less and no more than these.
+    least_share: float = 0.7
+    most_share: float = 1.5
     # Numbers of kernels are 40 * ladder^k, so that their tables are found in the cache.
     ladder: float = 1.2
     growth: float = 1.8  # largest growth per step
