@@ -166,9 +166,8 @@ class OnePatch:
     def observe(self, state: OnePatchState, assessment: OnePatchAssessment) -> OnePatchState:
         """Return what to try next, or why to stop."""
         best, value = state.best, assessment.estimate.value
-        idle = (
-            0 if best is None or value < SETTINGS.progress * best.estimate.value else state.idle + 1
-        )
+        leads_on = best is None or value < SETTINGS.progress * best.estimate.value
+        idle = 0 if leads_on else state.idle + 1
         if best is None or assessment.rank < best.rank:
             best = assessment
         kernels = assessment.approximation.kernels

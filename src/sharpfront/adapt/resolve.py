@@ -237,9 +237,8 @@ class Resolve:
             return state, outcome
         check = best.check
         places, error = unseen(state.problem, state.seen, state.cuts, check, best.approximation)
-        if RESOLVE.safety * error / max(1.0, check.size) <= max(
-            state.tol, 3.0 * best.estimate.value
-        ):
+        enough = max(state.tol, 3.0 * best.estimate.value)
+        if RESOLVE.safety * error / max(1.0, check.size) <= enough:
             return state, outcome
         plan = with_features(
             state.plan, places, state.seen.spacing(places), state.tol, self.components

@@ -21,7 +21,7 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.modes import Candidate, Modes, compared
 from sharpfront.spectrum.plane import PlanePencil, ritz, smooth_start
 from sharpfront.spectrum.result import IMAG, REAL
-from sharpfront.spectrum.settings import SPECTRUM
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.shifted import shifted, size_of_values
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.trust.free_corners import free_corners, words
@@ -69,11 +69,11 @@ class _Search:
         # At an eigenvalue itself nothing is right: look from some way off whether one is there.
         self.scale = size_of_values(statement)
         self._set(near - self.scale)
-        self.level = self._level(self.state, None, SPECTRUM.loose)
+        self.level = self._level(self.state, None, MODES.loose)
         gaps = self._gaps
         on_it = len(gaps) < 2 or gaps.min() < 1e-3 * gaps.max()
         self._set(near - 0.137 * float(gaps.max()) if on_it else near)
-        self.level = self._level(self.state, None, SPECTRUM.loose)
+        self.level = self._level(self.state, None, MODES.loose)
 
     @property
     def _gaps(self) -> FloatArray:
@@ -91,11 +91,11 @@ class _Search:
         """Return what is found."""
         best: Modes | None = None
         aim, idle = self.tol, 0
-        for _ in range(SPECTRUM.rounds):
+        for _ in range(MODES.rounds):
             tails = self._tails(self.level, aim)
             cells, changed = self.adaptor.finer(self.state, tails, aim)
             if changed and not self._too_many(cells):
-                self._go(cells, SPECTRUM.loose)
+                self._go(cells, MODES.loose)
                 continue
             checked = self._checked()
             better = best is None or checked.worst < 0.7 * best.worst
@@ -103,17 +103,17 @@ class _Search:
             best = checked if best is None or checked.worst < best.worst else best
             if best.worst <= self.tol and not best.doubt:
                 return best
-            if changed or idle >= SPECTRUM.patience:
+            if changed or idle >= MODES.patience:
                 return replace(best, full=changed)
             aim *= min(
-                SPECTRUM.lacked,
-                max(SPECTRUM.least, SPECTRUM.lacked * self.tol / max(checked.worst, 1e-300)),
+                MODES.lacked,
+                max(MODES.least, MODES.lacked * self.tol / max(checked.worst, 1e-300)),
             )
             cells, changed = self.adaptor.finer(self.state, self._tails(self.level, aim), aim)
             cells = cells if changed else richer(self.state.cells)
             if self._too_many(cells):
                 return replace(best, full=True)
-            self._go(cells, SPECTRUM.loose)
+            self._go(cells, MODES.loose)
         assert best is not None
         return best
 
@@ -132,7 +132,7 @@ class _Search:
         """Return the modes on a state's patches."""
         patches = tuple(c.patch for c in state.cells)
         pencil = PlanePencil(self.rows, state.tiling, patches, weight, self.scale)
-        count = (self.k + SPECTRUM.spare_modes) * (1 + self.pairs)
+        count = (self.k + MODES.spare_modes) * (1 + self.pairs)
         if before is None:
             start = smooth_start(pencil, count, SEED)
         elif before.pencil.patches == patches:
@@ -180,13 +180,13 @@ class _Search:
 
     def _checked(self) -> Modes:
         """Return modes on richer patches, with errors from the others and from another norm."""
-        miss = SPECTRUM.tight * self.tol
+        miss = MODES.tight * self.tol
         self.level = self._level(self.state, self.level, miss)
         finer = replace(self.state, cells=tuple(richer(self.state.cells)))
         fine = self._level(finer, self.level, miss)
         other = self._level(finer, fine, miss, SETTINGS.heavier)
         basis, base = PatchworkBasis(fine.pencil.patches), PatchworkBasis(self.level.pencil.patches)
-        points = base.centres[:: max(1, base.size // SPECTRUM.most_points)]
+        points = base.centres[:: max(1, base.size // MODES.most_points)]
         points = points[self.statement.problem.domain.contains(points)]
         zero = (0, 0)
 
@@ -208,7 +208,7 @@ class _Search:
             self.near,
         )
         # What patches at corners leave is seen only in part by more functions on them.
-        factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else SPECTRUM.singular
+        factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else MODES.singular
         problem = self.statement.problem
         bases = dict.fromkeys(problem.unknowns, basis)
         modes = tuple(replace(m, error=factor * m.error).mode(problem, bases) for m in found)
@@ -231,13 +231,13 @@ def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
         alike = [
             w
             for c, w in kept
-            if abs(c.value - candidate.value) <= SPECTRUM.close_values * abs(candidate.value)
+            if abs(c.value - candidate.value) <= MODES.close_values * abs(candidate.value)
         ]
         rest = whole
         if alike:
             columns = np.stack(alike, axis=1)
             rest = whole - columns @ np.linalg.lstsq(columns, whole, rcond=None)[0]
-        if np.linalg.norm(rest) > SPECTRUM.mixed * size:
+        if np.linalg.norm(rest) > MODES.mixed * size:
             kept.append((replace(candidate, weights=weights), whole))
     return [candidate for candidate, _ in kept]
 

@@ -67,4 +67,4 @@ class SpectrumSettings:
     again: tuple[int, int] = (512, 4096)
 
 
-SPECTRUM = SpectrumSettings()
+MODES = SpectrumSettings()

@@ -34,7 +34,7 @@ from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.interfaces import Interfaces
-from sharpfront.spectrum.settings import SPECTRUM
+from sharpfront.spectrum.settings import MODES
 
 
 class Across:
@@ -192,7 +192,7 @@ class SpectralProblem:
         if is_zero(form.source):
             return
         low, high = self.problem.domain.bounds
-        points = low + np.linspace(0.0, 1.0, SPECTRUM.sighted)[:, None] * (high - low)
+        points = low + np.linspace(0.0, 1.0, MODES.sighted)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
             found = _values(substitute(form.source, _without(SPECTRAL)), leaves, len(points))

@@ -64,18 +64,14 @@ def _difference(problem: Problem, form: LinearForm, told: FloatArray) -> Outcome
     alone = form.order == 1 and len(problem.unknowns) == 1
     if alone or _sums(problem, form, TRUST.in_balance, told) is None:
         return None
-    half, whole = (
-        _sums(problem, form, count, told) for count in (TRUST.in_sums // 2, TRUST.in_sums)
-    )
+    counts = (TRUST.in_sums // 2, TRUST.in_sums)
+    half, whole = (_sums(problem, form, count, told) for count in counts)
     if half is None or whole is None:
         return None
     apart = abs(whole.source - whole.flux)
     drift = max(abs(half.source - whole.source), abs(half.flux - whole.flux))
-    return (
-        _told(form, whole)
-        if apart > TRUST.imbalance * whole.size and drift <= TRUST.drift * apart
-        else None
-    )
+    is_off = apart > TRUST.imbalance * whole.size and drift <= TRUST.drift * apart
+    return _told(form, whole) if is_off else None
 
 
 def _told(form: LinearForm, sums: _Sums) -> Outcome:

@@ -44,9 +44,8 @@ def is_of_waves(problem: Problem) -> bool:
     """Tell whether one equation of order two is hyperbolic at all points that are looked at."""
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return False
-    symbol = _symbol(
-        problem, problem.domain.sample(TRUST.in_domain), SHORT[1] * _directions(problem)
-    )
+    points = problem.domain.sample(TRUST.in_domain)
+    symbol = _symbol(problem, points, SHORT[1] * _directions(problem))
     least = WAVES * np.abs(symbol).max(axis=1)
     most, lowest = symbol.real.max(axis=1), symbol.real.min(axis=1)
     return bool(np.all((most > least) & (lowest < -least)))

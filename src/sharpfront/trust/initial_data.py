@@ -42,9 +42,8 @@ def with_start_seen(problem: Problem, solution: Solution) -> Solution:
         moments = np.column_stack([places, np.full(len(places), problem.time[0])])
         found = solution.approximation.values(name, moments, (0,) * moments.shape[1])
         missing = np.abs(found - given) > TRUST.missing * np.abs(given)
-        missing &= np.abs(given) > TRUST.counts * solution.tol * max(
-            1.0, float(np.abs(found).max())
-        )
+        size = max(1.0, float(np.abs(found).max()))
+        missing &= np.abs(given) > TRUST.counts * solution.tol * size
         if missing.any():
             return _unseen(solution, name, places[np.argmax(missing)])
     return solution

@@ -116,10 +116,8 @@ class _Held:
         step = math.pi / self.angle / ADAPT.starts
         # Beyond that two of the terms are too large for the others to make up for them.
         high = (math.log(2.0 * most) + 2.0) / self.angle
-        real, imaginary = (
-            np.arange(1.0, most + step, step),
-            np.linspace(0.0, high, ADAPT.starts_across),
-        )
+        real = np.arange(1.0, most + step, step)
+        imaginary = np.linspace(0.0, high, ADAPT.starts_across)
         s = (real[:, None] + 1j * imaginary + 1e-3j).ravel()
         found = []
         for _ in range(STEPS):

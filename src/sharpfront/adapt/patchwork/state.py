@@ -211,9 +211,8 @@ class PatchState:
         dimension = self.problem.domain.dimension
         settings = SETTINGS.within(dimension, self.tol)
         base, most = settings.functions(self.tol), settings.most(self.tol, dimension)
-        least = (
-            ADAPT.fewest if self.rows.is_simple else base - (0 if self.soft else SETTINGS.keeping)
-        )
+        least = base if self.soft else base - SETTINGS.keeping
+        least = ADAPT.fewest if self.rows.is_simple else least
         return Limits(base, most, least)
 
     def counted(self, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:

@@ -135,9 +135,8 @@ class _Even:
         off = np.asarray(self.f(places) - np.interp(places, x, y))
         bend = np.abs(np.diff(self.y, 2, prepend=self.y[:1], append=self.y[-1:]))
         gap = np.searchsorted(self.x, places)
-        allowed = LINE.curved * np.maximum(
-            np.append(bend, bend[-1])[gap], bend[np.maximum(gap - 1, 0)]
-        )
+        bend = np.maximum(np.append(bend, bend[-1])[gap], bend[np.maximum(gap - 1, 0)])
+        allowed = LINE.curved * bend
         # Half a gap beyond the outermost places a curve is off its line by three times as much.
         allowed[(gap == 0) | (gap == len(self.x))] *= 3.0
         allowed += NEGLIGIBLE * np.abs(self.y).max()

@@ -40,10 +40,8 @@ def graded_nodes(interval: tuple[float, float], rates: Rates) -> FloatArray:
     (low, high), (left, right) = interval, rates
     length, most = high - low, max(rates)
     # Positions in the first half, even ones and ever closer ones to a layer.
-    graded = (
-        np.sinh(np.arange(1, LINE.in_layer * math.asinh(0.5 * length * most)) / LINE.in_layer)
-        / most
-    )
+    steps = np.arange(1, LINE.in_layer * math.asinh(0.5 * length * most)) / LINE.in_layer
+    graded = np.sinh(steps) / most
     half = np.concatenate([0.5 * length * _EVEN_PLACES, graded])
     half.sort()
     table = np.concatenate([half, length - half[-2::-1]])
