@@ -16,9 +16,10 @@ import os
 import resource
 import signal
 import sys
+from pathlib import Path
 
-# This folder has a file named like a module of the standard library; it must not come first.
-sys.path.append(sys.path.pop(0))
+# This folder has a file named like a module of the standard library; it must come last.
+sys.path.sort(key=str(Path(__file__).resolve().parent).__eq__)
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
@@ -30,7 +31,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np

@@ -3,7 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
-import time_statements as statements
+from tests.catalog import time_statements as statements
 from tests.catalog.time_statements import differences, exact_values, points_of, residual
 
 from sharpfront.catalog import BURGERS, HEAT_HAT, HEAT_STEP, HUMP, MERGING_SHOCKS, listing

@@ -10,7 +10,7 @@ import scipy.special as sp
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from test_expression_trees import (
+from tests.equation.test_expression_trees import (
     POINTS,
     QUIET,
     ROUGH,

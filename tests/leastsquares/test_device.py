@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_gram import PAIR, PLATE, SQUARE, of_order_two
 from tests.leastsquares.numpy_device import Host
+from tests.leastsquares.test_gram import PAIR, PLATE, SQUARE, of_order_two
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from test_device import solved
-from test_gram import PAIR, PLATE, of_order_two
 from tests.dask_cluster import local_client
+from tests.leastsquares.test_device import solved
+from tests.leastsquares.test_gram import PAIR, PLATE, of_order_two
 
 import sharpfront as sf
 from sharpfront.errors import ArgumentError, MissingExtraError, ProblemError

@@ -18,7 +18,8 @@ from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.strategy import MOST_STEPS, Move, Progress, next_move
+from sharpfront.newton.settings import NEWTON
+from sharpfront.newton.strategy import Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 
@@ -154,7 +155,7 @@ def test_corrections_that_no_longer_shrink_are_rounding_or_failure():
         progress = progress.after(change)
     assert progress.stuck().kind is OutcomeKind.STALLED
     assert progress.renewed().stuck() is None
-    for _ in range(MOST_STEPS):
+    for _ in range(NEWTON.most_steps):
         progress = progress.after(0.5)
     assert progress.stuck().kind is OutcomeKind.NEWTON
 

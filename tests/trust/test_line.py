@@ -10,15 +10,10 @@ from sharpfront.place.line.breakpoints import survey
 from sharpfront.place.line.feature_search import discover
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, ordinary
 from sharpfront.solution.approximation import Approximation, split_weights
-from sharpfront.trust.conditioning import (
-    UNKNOWABLE,
-    amplification,
-    disagreement,
-    distance,
-    near_singular,
-)
+from sharpfront.trust.conditioning import amplification, disagreement, distance, near_singular
 from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import miscounted, vanished
+from sharpfront.trust.settings import TRUST
 
 NONE = np.zeros(0)
 
@@ -38,7 +33,7 @@ def amplified(problem):
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 @pytest.mark.parametrize("source", [0.0, 1.0, lambda x: np.sin(6 * np.pi * x)])
 def test_a_resonance_shows_whatever_the_data(k, source):
-    assert amplified(stated(((k * np.pi) ** 2, 0.0, 1.0), source)) > UNKNOWABLE
+    assert amplified(stated(((k * np.pi) ** 2, 0.0, 1.0), source)) > TRUST.unknowable
 
 
 @pytest.mark.parametrize("away", [1e-2, 1e-3, 1e-4])
@@ -64,9 +59,9 @@ def test_well_posed_problems_amplify_little(problem):
 
 
 def test_a_free_constant_shows():
-    assert amplified(stated((0.0, 0.0, 1.0), 1.0, ends(order=1))) > UNKNOWABLE
+    assert amplified(stated((0.0, 0.0, 1.0), 1.0, ends(order=1))) > TRUST.unknowable
     compatible = stated((0.0, 0.0, 1.0), lambda x: np.cos(np.pi * x), ends(order=1))
-    assert amplified(compatible) > UNKNOWABLE
+    assert amplified(compatible) > TRUST.unknowable
 
 
 def test_the_units_of_x_do_not_matter():

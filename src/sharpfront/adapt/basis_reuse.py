@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sharpfront.adapt.one_patch import OnePatchState
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.warm_start import neighbour_of
 from sharpfront.adapt.resolve_state import ResolveState
@@ -17,10 +18,6 @@ from sharpfront.problem.family import same_but_numbers
 from sharpfront.problem.line_problem import ordinary
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.trust.line_statement import without_implied
-
-# Tails so many times as long as the tolerance are left: of 18 neighbours whose patches did not do
-# at once seven were not resolved by one cut, all of them beyond this; of those that were, four.
-FAR = 6.0
 
 
 def reused_together(
@@ -59,7 +56,7 @@ def may_go_on(state: Any, assessment: Any) -> bool:
     found = assessment.certificate
     if found is not None and not found.carried:
         return False
-    return float(assessment.tails.tail.max()) <= FAR * state.tol
+    return float(assessment.tails.tail.max()) <= ADAPT.far * state.tol
 
 
 def detach(state: Any) -> None:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.patchwork.settings import ADAPT
+from sharpfront.adapt.settings import ONE_PATCH
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, product_points, product_weights
 from sharpfront.bases.patch import Patch
@@ -32,30 +34,17 @@ from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.maps import AxisMap
 from sharpfront.mixture import Mixture
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
-from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.corners import contradicting_sides
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import left_free
 
-# Rows of the equation for every function, and of conditions on a side for every one that it can
-# see. In five dimensions 2.5 and 1.6 leave errors as large, 1.3 and 0.5 errors 1.5 times as large.
-ROWS_INSIDE, ROWS_BESIDE = 1.6, 0.8
-# Weight of a condition's unit rows: 10 and 100 measured alike, 1e6 costs two digits.
-WEIGHT = 10.0
 # A row this small beside the largest of its block is rounding.
 EMPTY_ROW = 1e-13
-# Functions along an axis at first, beyond the order of the equation.
-FIRST = 3
-# Factor on the equation's rows in the other norm, and on the change that it makes.
-HEAVIER, HEAVIER_CHANGE = 100.0, 2.0
-# So many solves in a row that do not lower an estimate below this share end the search if it is
-# small, where it may be rounding.
-IDLE_SOLVES, PROGRESS, MAY_BE_ROUNDING = 2, 0.7, 1e-9
-# Points along an axis of a quadrature with no more than so many in all.
-QUADRATURE = 200_000
 _OF_ONE_PATCH = (
     "the larger of two: the change from the solution with fewer functions along every axis, and "
     "twice the change if equations weigh a hundred times more against conditions; relative to "
@@ -127,7 +116,7 @@ class OnePatch:
     def start(self, problem: Problem, tol: float, seed: int) -> OnePatchState:
         """Return the state before the first solve."""
         leaves = (leaf for e in problem.equations for leaf in derivatives_in(e))
-        first = FIRST + max((sum(leaf.orders) for leaf in leaves), default=0)
+        first = ONE_PATCH.first + max((sum(leaf.orders) for leaf in leaves), default=0)
         state = OnePatchState(problem, tol, seed, first)
         Budget(self.max_kernels).kernels(self.max_kernels, _count(state))
         return replace(state, missing=left_free(problem) or contradicting_sides(problem, tol))
@@ -148,7 +137,9 @@ class OnePatch:
         zero = (0,) * found.points.shape[1]
         grown = max(float(np.abs(noise.values(u, found.points, zero)).max()) for u in noise.bases)
         words = {f.name: getattr(found, f.name) for f in fields(found)}
-        words["estimate"] = Estimate(max(moved, HEAVIER_CHANGE * reweighed), _OF_ONE_PATCH)
+        words["estimate"] = Estimate(
+            max(moved, ONE_PATCH.heavier_change * reweighed), _OF_ONE_PATCH
+        )
         return OnePatchAssessment(**words, moved=moved, reweighed=reweighed, amplified=grown)
 
     def _in_another_norm(
@@ -157,7 +148,7 @@ class OnePatch:
         """Return the solution if equations weigh more, and the answer to noise in its rows."""
         system, _ = _unit_rows(state, bases)
         heavy = [
-            replace(b, weight=(HEAVIER if b.label == "equation" else 1.0) * b.weight)
+            replace(b, weight=(SETTINGS.heavier if b.label == "equation" else 1.0) * b.weight)
             for b in system.blocks
         ]
         factors = self.leastsquares.factor(replace(system, blocks=tuple(heavy)))
@@ -175,7 +166,8 @@ class OnePatch:
     def observe(self, state: OnePatchState, assessment: OnePatchAssessment) -> OnePatchState:
         """Return what to try next, or why to stop."""
         best, value = state.best, assessment.estimate.value
-        idle = 0 if best is None or value < PROGRESS * best.estimate.value else state.idle + 1
+        leads_on = best is None or value < SETTINGS.progress * best.estimate.value
+        idle = 0 if leads_on else state.idle + 1
         if best is None or assessment.rank < best.rank:
             best = assessment
         kernels = assessment.approximation.kernels
@@ -184,11 +176,11 @@ class OnePatch:
         if state.missing is not None:
             return replace(state, finished=state.missing)
         reached = _words(state.answer)
-        if assessment.amplified > AMPLIFIED:
+        if assessment.amplified > TRUST.amplified:
             return replace(state, finished=Outcome(OutcomeKind.NEAR_SINGULAR, reached))
         if state.answer.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED, reached))
-        if idle >= IDLE_SOLVES and state.answer.estimate.value < MAY_BE_ROUNDING:
+        if idle >= ONE_PATCH.idle_solves and state.answer.estimate.value < ADAPT.may_be_rounding:
             share = state.answer.estimate.value
             return replace(state, finished=floor(reached, share, tried, share))
         larger = replace(state, functions=state.functions + max(1, state.functions // 6))
@@ -239,15 +231,17 @@ def _unit_rows(
     """Return the rows of a problem on one patch, each divided by its norm."""
     problem, seed, domain = state.problem, state.seed, state.problem.domain
     size, d = state.basis.size, domain.dimension
-    inside = domain.sample(math.ceil(ROWS_INSIDE * size), "quasi", seed)
+    inside = domain.sample(math.ceil(ONE_PATCH.rows_inside * size), "quasi", seed)
     rows = [RowSet("equation", problem.forms, inside)]
     # As many as the sides of a box have, shared among the parts there are.
-    every = ROWS_BESIDE * 2 * d * products((state.functions,) * (d - 1), True).shape[1]
+    every = ONE_PATCH.rows_beside * 2 * d * products((state.functions,) * (d - 1), True).shape[1]
     for condition in problem.conditions:
         face = domain.boundary(condition.part, math.ceil(every / len(domain.parts)), seed)
-        rows.append(RowSet(condition.part, condition.forms, face.points, face.normals, WEIGHT))
+        rows.append(
+            RowSet(condition.part, condition.forms, face.points, face.normals, ONE_PATCH.weight)
+        )
     # A condition at a point must stand against all rows of the equation.
-    single = WEIGHT * math.sqrt(size)
+    single = ONE_PATCH.weight * math.sqrt(size)
     for further in problem.further:
         if isinstance(further, PointCondition):
             rows.append(RowSet("at", further.forms, np.array([further.point]), None, single))
@@ -273,7 +267,7 @@ def _seams(problem: Problem, bases: Mapping[str, Basis], count: int, seed: int) 
                 float(name == unknown) * (b.matrix(ends[0], orders) - b.matrix(ends[1], orders))
                 for name, b in bases.items()
             ]
-            blocks.append(Block("seam", np.hstack(parts), np.zeros(count), WEIGHT))
+            blocks.append(Block("seam", np.hstack(parts), np.zeros(count), ONE_PATCH.weight))
     return blocks
 
 
@@ -292,7 +286,7 @@ def _integral(
 ) -> Block:
     """Return the rows of a condition on an integral over a box, by Gauss's rule."""
     low, high = problem.domain.bounds
-    along = int(QUADRATURE ** (1.0 / len(low)))
+    along = int(ONE_PATCH.quadrature ** (1.0 / len(low)))
     z = gauss(along)[0]
     ends = zip(low, high, strict=True)
     points = product_points([0.5 * (a * (1 - z) + b * (1 + z)) for a, b in ends])

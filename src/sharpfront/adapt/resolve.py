@@ -8,6 +8,7 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.resolve_state import Checked, ResolveState
+from sharpfront.adapt.settings import RESOLVE
 from sharpfront.adapt.uniqueness import confirmed
 from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
@@ -18,8 +19,6 @@ from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.place.line.breakpoints import Cut, Survey, survey
 from sharpfront.place.line.feature_search import Discovery, discover, special_points
 from sharpfront.place.line.kernel_plan import (
-    GROWTH,
-    LADDER,
     Plan,
     even_plan,
     first_plan,
@@ -29,6 +28,7 @@ from sharpfront.place.line.kernel_plan import (
     with_features,
     within,
 )
+from sharpfront.place.line.settings import LINE
 from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
@@ -37,8 +37,6 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, rounded_up, short_of_kernels, unlowered
 from sharpfront.trust.conditioning import (
-    GROWN,
-    UNKNOWABLE,
     amplification,
     distance,
     growth,
@@ -47,23 +45,9 @@ from sharpfront.trust.conditioning import (
 )
 from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.singular_ends import completed, unheld
 
-# On the error equation's answer, whose own discretisation error is about a tenth.
-SAFETY = 1.5
-# Errors may be so many times what they are estimated at, and u as much smaller than it looks. Of 40
-# beams that drown in rounding 18 were underestimated without it, up to 1e9 times, with 1 one was.
-UNSURE = 3.0
-# Rounding of a residual in units of eps times its terms, which the problem then amplifies.
-NOISE = 20.0
-# Above this an error that does not fall is unresolved rather than rounding.
-STALL = 1e-5
-# So many times the rounding that can be foreseen is not rounding.
-LIMIT = 1e6
-# Stop after so many solves whatever the plan.
-MOST_SOLVES = 15
-# Attempts to place kernels on what went missing.
-ATTEMPTS = 2
 HIGHEST_ORDER = 6
 # Outcomes whose estimate stands or falls with what the check has seen.
 _DROWNED = "The rounding of the data alone moves the solution by that, so nothing is known of it."
@@ -135,7 +119,7 @@ class Resolve:
         """Return the state with kernels planned on what discovery and a survey have seen."""
         with np.errstate(all="ignore"):
             grown = growth(plain, found)
-            amplified = max(amplification(plain, found), grown if grown > GROWN else 0.0)
+            amplified = max(amplification(plain, found), grown if grown > TRUST.grown else 0.0)
         stretches = between_cuts(plain.interval, seen.cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
@@ -162,18 +146,18 @@ class Resolve:
     def assess(self, state: ResolveState, approximation: Approximation) -> Checked:
         """Return the error equation's answer."""
         (weights,) = approximation.weights.values()
-        if state.found is None or state.amplification > UNKNOWABLE:
+        if state.found is None or state.amplification > TRUST.unknowable:
             return _unassessed(state, approximation)
         try:
             with np.errstate(all="ignore"):
                 check = check_line(state.problem, state.basis, weights, state.conditions)
         except SingularCellsError:
             return _unassessed(state, approximation)
-        blurred = NOISE * state.amplification + growth(state.problem, state.found)
+        blurred = RESOLVE.noise * state.amplification + growth(state.problem, state.found)
         noise = EPS * blurred
-        error = SAFETY * max(check.error, within_cells(check)) + check.floor
+        error = RESOLVE.safety * max(check.error, within_cells(check)) + check.floor
         # Of u that is off by as much as it is large, the true size may be anything.
-        size = max(1.0, check.size - UNSURE * error)
+        size = max(1.0, check.size - RESOLVE.unsure * error)
         value = error / size + noise
         if state.crowded:
             # Too few points to see what there is: discovery has seen it.
@@ -220,14 +204,16 @@ class Resolve:
             base, last = state.kept, state.answer
         assert last.check is not None
         slow = slowness(*zip(*state.tried, strict=True))
-        growth = wanted_growth(base, last.check, last.kernels_share, state.tol, SAFETY, slow)
+        growth = wanted_growth(
+            base, last.check, last.kernels_share, state.tol, RESOLVE.safety, slow
+        )
         if state.stale:
             # What is left in one part may be what its neighbours cannot follow.
             beside = np.maximum(np.append(growth[1:], 1.0), np.append(1.0, growth[:-1]))
-            growth = np.maximum(growth, np.minimum(beside, LADDER))
+            growth = np.maximum(growth, np.minimum(beside, LINE.ladder))
         if state.stale > 1:
             # The error falls slower than was expected of it.
-            most = max(GROWTH, state.plan.kernels / base.kernels)
+            most = max(LINE.growth, state.plan.kernels / base.kernels)
             growth = np.where(growth > 1.0, most, 1.0)
         bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
@@ -238,7 +224,7 @@ class Resolve:
         if full or plan.kernels > self.max_kernels:
             allowed = Allowance(state.tol, self.max_kernels, type(self).max_kernels, 1)
             return plan, short_of_kernels(reached, _estimated(state), state.tried, allowed)
-        if len(state.tried) >= MOST_SOLVES:
+        if len(state.tried) >= RESOLVE.most_solves:
             return plan, unlowered(reached, _estimated(state), state.tried, 1)
         return plan, None
 
@@ -251,12 +237,13 @@ class Resolve:
             return state, outcome
         check = best.check
         places, error = unseen(state.problem, state.seen, state.cuts, check, best.approximation)
-        if SAFETY * error / max(1.0, check.size) <= max(state.tol, 3.0 * best.estimate.value):
+        enough = max(state.tol, 3.0 * best.estimate.value)
+        if RESOLVE.safety * error / max(1.0, check.size) <= enough:
             return state, outcome
         plan = with_features(
             state.plan, places, state.seen.spacing(places), state.tol, self.components
         )
-        if state.attempts < ATTEMPTS and plan.kernels <= self.max_kernels:
+        if state.attempts < RESOLVE.attempts and plan.kernels <= self.max_kernels:
             # What was best so far is best for another problem.
             return replace(state, plan=plan, answer=None, attempts=state.attempts + 1), None
         lost = replace(best, estimate=Estimate(np.inf, _UNSEEN))
@@ -275,9 +262,9 @@ class Resolve:
             return refused or Outcome(OutcomeKind.CONVERGED, _reached(best))
         if state.crowded:
             return state.refusal
-        stalled = state.stale >= 3 and error < STALL
+        stalled = state.stale >= 3 and error < RESOLVE.stall
         if stalled or (floor > state.tol and error < 4.0 * floor):
-            if error > LIMIT * max(floor, EPS):
+            if error > RESOLVE.limit * max(floor, EPS):
                 return unlowered(_reached(best), error, state.tried, 1)
             if error >= 1.0:
                 return Outcome(OutcomeKind.STALLED, _reached(best, _DROWNED), _CANCELLING)

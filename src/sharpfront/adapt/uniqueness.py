@@ -9,6 +9,7 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.resolve_state import Checked, ResolveState
+from sharpfront.adapt.settings import RESOLVE
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares, solution_of
@@ -17,12 +18,6 @@ from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.conditioning import disagreement, near_singular
 
-# A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
-# this is looked at again.
-QUESTIONABLE = 50.0
-# An equation that is linear is looked at from here on: of 180 drawn resonances none was amplified
-# less than 5e3 times on cells, one per cent beside them 65 to 195 times.
-RESONANT = 1e3
 _APART = "difference of two independent discretisations, which do not confirm each other"
 _FREE = "no error can be estimated: something may be added to the solution"
 
@@ -48,7 +43,7 @@ def undetermined(
     kernels that have just met the tolerance: on 83 of them such a front amplified 2e3 times, on
     143 4e7. The problem is a linear one, about the last solution if it is Newton's.
     """
-    if state.amplification < QUESTIONABLE:
+    if state.amplification < RESOLVE.questionable:
         return None
     asked = replace(state, problem=problem, plan=finer(state.plan))
     return near_singular(_amplified(adaptor, asked, last))
@@ -87,7 +82,7 @@ def confirmed(adaptor: Proposing, state: ResolveState) -> ResolveState:
         detail = f"Two independent discretisations give solutions that differ by {apart:.1e}."
         return replace(state, answer=answer, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
     ended = state.finished is not None and state.finished.kind is OutcomeKind.CONVERGED
-    if not ended or state.amplification < RESONANT:
+    if not ended or state.amplification < RESOLVE.resonant:
         return state
     doubt = undetermined(adaptor, state, state.problem, best)
     if doubt is None:

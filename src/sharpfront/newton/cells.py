@@ -12,26 +12,15 @@ import numpy as np
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
-from sharpfront.newton.damped import ROUNDING, Rules
+from sharpfront.newton.damped import Rules
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.rough_solution import Search
+from sharpfront.newton.settings import NEWTON
 from sharpfront.place.line.breakpoints import Survey
 from sharpfront.place.line.feature_search import Discovery, equal_shares, monitor, variations
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem import Problem
-
-# Cells of the first grid, and the fewest of later ones.
-FIRST, CELLS = 200, 200
-# A quantity is followed if it changes by more than this share of its range within a cell: on the
-# first grid where a feature is thinner than a fifteenth, later until it is resolved.
-FIRST_JUMP, JUMP = 15.0 / FIRST, 0.10
-REMESHINGS = 8
-# Cells for each JUMP of total variation.
-ENOUGH = 3.0
-# After a correction below this share of the solution the next is no larger than the cells' error.
-ON_CELLS = 1e-2
-# Linear solves of all attempts together.
-MOST_SOLVES = 300
 
 
 class CellCorrector:
@@ -41,7 +30,7 @@ class CellCorrector:
     every linear problem has too many or too few conditions. Nodes stay at `fixed` positions.
     """
 
-    small, rounds, most = ON_CELLS, REMESHINGS, MOST_SOLVES
+    small, rounds, most = NEWTON.on_cells, LINE.rounds, NEWTON.most_solves
 
     def __init__(
         self,
@@ -76,7 +65,7 @@ class CellCorrector:
         """Return the table on nodes at equal shares of its variation; None if it is resolved."""
         points = grid(iterate.nodes)
         change = variations(points, iterate.levels)
-        if change.max() <= (FIRST_JUMP if iterate.nodes is self._even else JUMP):
+        if change.max() <= (NEWTON.first_jump if iterate.nodes is self._even else LINE.jump):
             return None
         cells = int(1.5 ** max(0, turn - 2) * _enough(change))
         nodes = _moved(equal_shares(points, monitor(change)[0], cells), self._fixed)
@@ -113,7 +102,7 @@ class CellCorrector:
         except SingularCellsError:
             return None
         change = variations(points, table.levels)
-        featured = table.nodes is not self._even or change.max() > FIRST_JUMP
+        featured = table.nodes is not self._even or change.max() > NEWTON.first_jump
         return Discovery(system, u, source, monitor(change)[0] if featured else None)
 
 
@@ -129,14 +118,14 @@ def dense_nodes(
     if not isinstance(guess, Constants):
         rows.append(guess.values(tangent.name, x[:, None], (0,)))
     change = np.array([_within(even, x, row, fixed) for row in rows if np.ptp(row) > 0])
-    if not change.size or change.max() <= FIRST_JUMP:
+    if not change.size or change.max() <= NEWTON.first_jump:
         return None
     return equal_shares(grid(even), monitor(change)[0], _enough(change))
 
 
 def even_nodes(tangent: LineTangent) -> FloatArray:
     """Return the nodes where nothing is known."""
-    return np.linspace(*tangent.interval, FIRST + 1)
+    return np.linspace(*tangent.interval, NEWTON.cells + 1)
 
 
 def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray) -> FloatArray:
@@ -198,12 +187,12 @@ def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
 
 def _onward(first: LineTable, second: LineTable, third: LineTable) -> bool:
     before, after = second.levels[0] - first.levels[0], third.levels[0] - second.levels[0]
-    return bool((before * after >= -ROUNDING * largest(before) * largest(after)).all())
+    return bool((before * after >= -NEWTON.negligible * largest(before) * largest(after)).all())
 
 
 def _enough(change: FloatArray) -> int:
     """Return the cells that the total variation takes."""
-    return int(max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
+    return int(max(NEWTON.cells, LINE.enough * change.sum(axis=1).max() / LINE.jump))
 
 
 def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:

@@ -6,9 +6,7 @@ import math
 from collections.abc import Generator, Sequence
 
 from sharpfront.errors import ProblemError
-
-# Values that are put in between where Newton's method fails.
-MOST_BETWEEN = 20
+from sharpfront.newton.settings import NEWTON
 
 
 def values_on_the_way(values: Sequence[float]) -> Generator[float | None, bool, None]:
@@ -25,7 +23,7 @@ def values_on_the_way(values: Sequence[float]) -> Generator[float | None, bool, 
         failed = yield ahead[0]
         if not failed:
             behind = ahead.pop(0)
-        elif behind is None or between >= MOST_BETWEEN:
+        elif behind is None or between >= NEWTON.most_between:
             break
         else:
             between += 1

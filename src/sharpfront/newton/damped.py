@@ -12,19 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-P = TypeVar("P")
+from sharpfront.newton.settings import NEWTON
 
-# Shorter steps are given up.
-SHORTEST = 0.05
-# A step must shrink the correction at least by this share of its length.
-SHARE = 0.1
-# Corrections below this share of the solution need not shrink: they may be the rounding of an
-# unknown that is zero. Those of exp(u) = 1 from far above are 1e-3 of it at least.
-ROUNDING = 1e-5
-# A correction by more than this share of the solution has changed everything.
-ALL = 0.5
-# Factors that are tried, and how near one goes to the next.
-LARGEST, FINEST = 1e8, 1.02
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +52,7 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
         return Newton(start, (), (), 1, False)
     changes, length = [rules.distance(old, new, new)], 1.0
     lengths: list[float] = []
-    while solves < most and length >= SHORTEST:
+    while solves < most and length >= NEWTON.shortest:
         if _settled(changes, lengths, small):
             return Newton(new, tuple(changes), tuple(lengths), solves, True)
         middle = rules.blend(old, new, length)
@@ -74,7 +64,7 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
             own = rules.distance(middle, following, following)
             change = min(rules.distance(middle, following, new), own)
             change = min(change, rules.further(old, middle, following))
-        kept = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
+        kept = change <= max(NEWTON.negligible, (1.0 - NEWTON.shrinks * length) * changes[-1])
         if following is not None and not kept and length == 1.0:
             # From above each step to exp(u) = 1 is as long as the last: iterates that fall
             # everywhere, step after step, do not pass a solution.
@@ -99,8 +89,8 @@ def _settled(changes: list[float], lengths: list[float], small: float) -> bool:
     """
     if changes[-1] > small or not lengths:
         return changes[-1] <= small
-    shrunk = changes[-1] <= max(ROUNDING, (1.0 - SHARE) * changes[-2])
-    return shrunk and lengths[-1] == 1.0 and changes[-2] <= ALL
+    shrunk = changes[-1] <= max(NEWTON.negligible, (1.0 - NEWTON.shrinks) * changes[-2])
+    return shrunk and lengths[-1] == 1.0 and changes[-2] <= NEWTON.changed
 
 
 def continued(
@@ -112,12 +102,12 @@ def continued(
     if it fails. `exhausted` tells whether enough has been tried.
     """
     factor, found = 1.0, None
-    while found is None and factor < LARGEST and not exhausted():
+    while found is None and factor < NEWTON.largest and not exhausted():
         factor *= 10.0
         found = settle(start, factor)
     ratio = 10.0
     while found is not None and factor > 1.0:
-        if exhausted() or ratio < FINEST:
+        if exhausted() or ratio < NEWTON.finest:
             return None
         nearer = max(1.0, factor / ratio)
         following = settle(found, nearer)

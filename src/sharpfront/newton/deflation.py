@@ -24,17 +24,9 @@ from sharpfront.newton.function_corrector import FunctionCorrector
 from sharpfront.newton.guess import constants
 from sharpfront.newton.other_solutions import elsewhere
 from sharpfront.newton.rough_solution import Comparing
+from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.strategy import LinearStrategy, NewtonState
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-
-# Newton steps towards another solution.
-STEPS = 25
-# Solutions differ if their distance is this share of their size.
-APART = 0.1
-# A change below this share of the solution is no step towards another one.
-SETTLED = 1e-2
-# No single step is stretched by more.
-LONGEST = 5.0
 
 
 def growing_modes(linear: LineProblem, system: CellSystem) -> int:
@@ -88,7 +80,7 @@ def another(corrector: Comparing[P], known: P, starts: Iterable[P]) -> Outcome |
             continue
         here, there = corrector.seen_values(known), corrector.seen_values(confirmed)
         apart = largest(there - here)
-        if apart > APART * max(largest(here), largest(there)):
+        if apart > NEWTON.apart * max(largest(here), largest(there)):
             detail = f"There is another solution that differs from this one by {apart:.2g}."
             if not here.any():
                 detail = f"Zero solves it, and so does something as large as {apart:.2g}."
@@ -114,14 +106,14 @@ def deflated(corrector: Comparing[P], known: P, start: P) -> P | None:
     rules, at, weights = corrector.rules(known, 1.0), corrector.seen_values, corrector.weights
     origin, iterate = at(known), start
     unit = float(weights @ at(start) ** 2) or 1.0
-    for _ in range(STEPS):
+    for _ in range(NEWTON.steps):
         new = rules.correct(iterate)
         if new is None:
             return None
         here = at(iterate)
         change = at(new) - here
         iterate = rules.blend(iterate, new, _stretch(here - origin, change, weights / unit))
-        if largest(change) < SETTLED * max(largest(at(iterate)), 1e-300):
+        if largest(change) < NEWTON.settled * max(largest(at(iterate)), 1e-300):
             return iterate
     return None
 
@@ -132,5 +124,5 @@ def _stretch(gap: FloatArray, change: FloatArray, weights: FloatArray) -> float:
     if square == 0.0:
         return 1.0
     ratio = -2.0 * float(weights @ (gap * change)) / square / (1.0 + square)
-    stretched = 1.0 / (1.0 - ratio) if ratio != 1.0 else LONGEST
-    return float(np.clip(stretched, -LONGEST, LONGEST))
+    stretched = 1.0 / (1.0 - ratio) if ratio != 1.0 else NEWTON.longest
+    return float(np.clip(stretched, -NEWTON.longest, NEWTON.longest))

@@ -11,17 +11,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.newton.damped import Rules
 from sharpfront.newton.iterate import Iterate, blended
 from sharpfront.newton.rough_solution import Search
+from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.tangent import Tangent, is_steady
 from sharpfront.problem import Problem
 
-# After a correction below this share of the solution a rough one is no better.
-SMALL = 3e-2
-# Linear solves of all attempts together.
-MOST_ROUGH_SOLVES = 60
-# Rounds of finer functions within one attempt.
-REFINEMENTS = 3
-# Points at which iterates are compared.
-COMPARED = 2000
 # An unknown below this share of the others is none: its own rounding is no change.
 NOTHING = 1e-9
 
@@ -29,11 +22,11 @@ NOTHING = 1e-9
 class FunctionCorrector:
     """What solves roughly with the functions of a strategy, which `solved` gives."""
 
-    small, rounds, most = SMALL, REFINEMENTS, MOST_ROUGH_SOLVES
+    small, rounds, most = NEWTON.rough_enough, NEWTON.refinements, NEWTON.most_rough_solves
 
     def __init__(self, problem: Problem, guesses: Sequence[Iterate], seed: int) -> None:
         self.problem, self._guess = problem, guesses[-1]
-        self._points = problem.domain.sample(COMPARED, "quasi", seed)
+        self._points = problem.domain.sample(NEWTON.compared, "quasi", seed)
         self.steady = is_steady(problem)
 
     def solved(self, linear: Problem) -> Iterate | None:

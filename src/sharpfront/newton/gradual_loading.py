@@ -14,19 +14,11 @@ from sharpfront.arrays import largest
 from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.damped import P
-from sharpfront.newton.deflation import APART
 from sharpfront.newton.iterate import Constants
 from sharpfront.newton.rough_solution import Comparing, RoughSolution, Search
+from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
-
-# Shares of sources and of what is nonlinear on the way. Of 24 flows of Falkner and Skan all that
-# are not the attached one are told with these; a finer way takes twice as long.
-SHARES = (0.1, 0.3, 0.5, 0.75, 1.0)
-# After a second correction below this share of the solution Newton's method has gone straight.
-STRAIGHT = 0.1
-# Points at which the linear problem has to be finite.
-LOOKED_AT = 16
 
 
 class Mixing(Comparing[P], Protocol[P]):
@@ -48,7 +40,7 @@ def led_elsewhere(
     None where Newton's method has gone straight, as `rough` tells.
     """
     changes = rough.history[0][1].changes
-    if len(rough.history) == 1 and (len(changes) < 2 or changes[1] < STRAIGHT):
+    if len(rough.history) == 1 and (len(changes) < 2 or changes[1] < NEWTON.straight):
         return None
     found = led(corrector, start)
     confirmed = corrector.confirmed(found) if found is not None else None
@@ -56,7 +48,7 @@ def led_elsewhere(
         return None
     here, there = corrector.seen_values(known), corrector.seen_values(confirmed)
     apart = largest(there - here)
-    if apart <= APART * max(largest(here), largest(there)):
+    if apart <= NEWTON.apart * max(largest(here), largest(there)):
         return None
     detail = (
         "Sources and what is nonlinear, turned on little by little, lead to another solution, "
@@ -78,13 +70,13 @@ def led(corrector: Mixing[P], start: P) -> P | None:
         plain = Tangent(problem, 1.0, Constants()).at(Constants())
     except EquationError:
         return None
-    inside = problem.domain.sample(LOOKED_AT, "quasi", 0)
+    inside = problem.domain.sample(NEWTON.looked_at, "quasi", 0)
     finite = all(is_finite(f, problem.coordinates, inside).all() for f in plain.forms)
     if not finite:
         return None
     sourceless = [e - f.source for e, f in zip(plain.equations, plain.forms, strict=True)]
     iterate: P | None = start
-    for share in SHARES:
+    for share in NEWTON.shares:
         pairs = zip(sourceless, problem.equations, strict=True)
         mixed = tuple((1.0 - share) * e + share * f for e, f in pairs)
         try:

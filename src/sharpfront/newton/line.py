@@ -26,8 +26,8 @@ from sharpfront.newton.iterate import Constants, Interpolated, Iterate, LineTabl
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.other_solutions import elsewhere
 from sharpfront.newton.rough_solution import RoughSolution
+from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.strategy import (
-    COARSE,
     AboutItself,
     Move,
     NewtonState,
@@ -117,7 +117,7 @@ class LineStrategy:
             # About the old iterate: without what Newton's method has left.
             kernels = self.inner.assess(inner, approximation)
             found = replace(found, check=kernels.check, share=kernels.estimate.value)
-            if found.share > max(COARSE, inner.tol):
+            if found.share > max(NEWTON.coarse, inner.tol):
                 found = unsettled(found, changed)
         return AboutItself.of(found, about, changed)
 

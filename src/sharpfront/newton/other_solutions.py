@@ -12,16 +12,12 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 from sharpfront.newton.guess import constants
 from sharpfront.newton.iterate import Iterate, Traced
+from sharpfront.newton.settings import NEWTON
 from sharpfront.problem import Problem
 
-# Points at which an equation is asked how high a shape has to be, and heights that are tried, up
-# and down. Units of u are the user's: a beam in metres buckles by thousandths.
-PLACES, HEIGHTS = 64, np.geomspace(1e-9, 1e9, 109)
-# Powers of a hump: the first is held at its ends, the second has no slope there, the others are
-# narrow, as a soliton is in a long interval. In the plane the first two are taken. Of 78 drawn
-# problems with a second solution 73 are told, 39 from a hump of one alone, 72 without what rises;
-# with the powers 1 and 16 alone 33 of 36 beams, solitons and thresholds instead of 36.
-POWERS = (1, 2, 16, 100)
+# Heights of shapes that are tried, up and down. Units of u are the user's: a beam in metres buckles
+# by thousandths.
+HEIGHTS = np.geomspace(1e-9, 1e9, 109)
 
 
 def elsewhere(problem: Problem) -> Iterator[Iterate]:
@@ -29,7 +25,7 @@ def elsewhere(problem: Problem) -> Iterator[Iterate]:
 
     About a constant whatever depends on slopes alone is as about zero.
     """
-    points = problem.domain.sample(PLACES, "quasi", 0)
+    points = problem.domain.sample(NEWTON.places, "quasi", 0)
     humps = shapes(problem)
     for shape in humps:
         for height in heights(problem, shape, points):
@@ -48,8 +44,8 @@ def shapes(problem: Problem) -> list[Expression]:
         share = (Coordinate(name, names) - float(a)) * float(1.0 / (b - a))
         hump = hump * (4.0 * share * (1.0 - share))
     if len(names) > 1:
-        return [hump**power for power in POWERS[:2]]
-    return [*(hump**power for power in POWERS), share**2, (1.0 - share) ** 2]
+        return [hump**power for power in NEWTON.powers[:2]]
+    return [*(hump**power for power in NEWTON.powers), share**2, (1.0 - share) ** 2]
 
 
 def heights(problem: Problem, shape: Expression, points: FloatArray) -> list[float]:

@@ -24,24 +24,19 @@ from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.deflation import other_than_zero
-from sharpfront.newton.function_corrector import SMALL, FunctionCorrector, distance
-from sharpfront.newton.gradual_loading import LOOKED_AT, led_elsewhere
+from sharpfront.newton.function_corrector import FunctionCorrector, distance
+from sharpfront.newton.gradual_loading import led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.rough_solution import RoughSolution
-from sharpfront.newton.strategy import SLOW, AboutItself, NewtonState, NextStep, not_converged
+from sharpfront.newton.settings import NEWTON
+from sharpfront.newton.strategy import AboutItself, NewtonState, NextStep, not_converged
 from sharpfront.newton.tangent import Tangent
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
-from sharpfront.trust.conditioning import AMPLIFIED
-
-# Rough solutions are sought on patches as for this tolerance at least: with the functions of looser
-# ones Newton's method did not converge for a cavity heated at Ra = 1e6, with these it did. In space
-# as for this one, where functions cost most: from zero to the solution of a drawn equation with
-# k(u) 23 solves took 26 s with the functions of 1e-5.
-COARSEST = 1e-3
+from sharpfront.trust.settings import TRUST
 
 
 class PatchCorrector(FunctionCorrector):
@@ -58,8 +53,8 @@ class PatchCorrector(FunctionCorrector):
     ) -> None:
         super().__init__(problem, guesses, seed)
         self._inner, self._first, self._tol, self._seed = inner, first, tol, seed
-        self._rough = COARSEST if first.domain.dimension > 2 else min(tol, COARSEST)
-        self.state = replace(self._started(self._rough), aim=max(tol, SMALL))
+        self._rough = NEWTON.coarsest if first.domain.dimension > 2 else min(tol, NEWTON.coarsest)
+        self.state = replace(self._started(self._rough), aim=max(tol, NEWTON.rough_enough))
 
     def of(self, problem: Problem) -> PatchCorrector:
         """Return what solves another problem roughly."""
@@ -84,7 +79,7 @@ class PatchCorrector(FunctionCorrector):
         )
         finite = all(np.isfinite(w).all() for w in own.weights.values())
         # What makes noise grow without bound has no solution, whatever came out.
-        if not (finite and noise_in(probe, self.state.rows) <= AMPLIFIED):
+        if not (finite and noise_in(probe, self.state.rows) <= TRUST.amplified):
             return None
         return Remembered(own)
 
@@ -111,7 +106,7 @@ def _degenerate(form: LinearForm) -> bool:
 
 def _usable(linear: Problem) -> bool:
     """Tell whether a linearisation is of full order, and finite inside."""
-    inside = linear.domain.sample(LOOKED_AT, "quasi", 0)
+    inside = linear.domain.sample(NEWTON.looked_at, "quasi", 0)
     return not any(map(_degenerate, linear.forms)) and all(
         is_finite(form, linear.coordinates, inside).all() for form in linear.forms
     )
@@ -187,7 +182,7 @@ class PatchStrategy:
         points = compared_points([c.patch for c in inner.cells])
         points = points[inner.jumps.away(points)]
         changed = distance(about, state.iterate, approximation, points, 1.0)
-        slow = bool(changes) and changed > SLOW * changes[-1]
+        slow = bool(changes) and changed > NEWTON.slow * changes[-1]
         # The next correction is about the square of this one.
         waiting = changed**2 > inner.tol and not slow
         own = replace(inner.about(about), unsettled=waiting)

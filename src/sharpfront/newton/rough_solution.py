@@ -9,9 +9,7 @@ from typing import Generic, Protocol
 from sharpfront.arrays import FloatArray
 from sharpfront.newton.damped import Newton, P, Rules, continued, newton
 from sharpfront.newton.iterate import Iterate
-
-# Linear solves of one attempt.
-ATTEMPT = 15
+from sharpfront.newton.settings import NEWTON
 
 
 class Corrector(Protocol[P]):
@@ -82,7 +80,9 @@ class Search(Generic[P]):
         """Return the solution of the problem with a factor on its highest derivatives."""
         corrector, iterate = self.corrector, start
         for turn in range(corrector.rounds):
-            attempt = newton(iterate, corrector.rules(iterate, stiffness), corrector.small, ATTEMPT)
+            attempt = newton(
+                iterate, corrector.rules(iterate, stiffness), corrector.small, NEWTON.attempt
+            )
             self.history.append((stiffness, attempt))
             # Small corrections behind a short step, or that do not shrink, may be those of
             # functions that are too few: finer ones tell.

@@ -15,24 +15,13 @@ import numpy as np
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
-from sharpfront.newton.damped import ROUNDING, Newton
+from sharpfront.newton.damped import Newton
 from sharpfront.newton.iterate import Iterate
 from sharpfront.newton.rough_solution import Corrector, RoughSolution
+from sharpfront.newton.settings import NEWTON
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
-
-# Kernels that leave a larger relative error than this are no better than a rough solution.
-COARSE = 0.03
-# Kernels whose share of the error is below this wait for Newton's method.
-KERNELS_SHARE = 0.3
-# After a first correction above this share of the solution, what kernels cannot fit may be kinks of
-# the iterate on cells.
-ROUGH = 1e-4
-# Newton steps on one set of kernels.
-MOST_STEPS = 12
-# A correction that shrinks by less than this no longer converges as Newton's method does.
-SLOW = 0.5
 
 
 @dataclass(frozen=True)
@@ -53,17 +42,17 @@ class Progress:
 
     def stuck(self) -> Outcome | None:
         """Return why another step on the same kernels is of no use; None if it is."""
-        slow = [b > SLOW * a for a, b in zip(self.changes, self.changes[1:], strict=False)]
-        if len(self.changes) < MOST_STEPS and not all(slow[-2:] or [False]):
+        slow = [b > NEWTON.slow * a for a, b in zip(self.changes, self.changes[1:], strict=False)]
+        if len(self.changes) < NEWTON.most_steps and not all(slow[-2:] or [False]):
             return None
         shown = ", ".join(f"{c:.1e}" for c in self.changes[-6:])
-        if self.last < ROUNDING:
+        if self.last < NEWTON.negligible:
             return Outcome(
                 OutcomeKind.STALLED,
                 f"Newton's last corrections were {shown}.",
                 not_smaller(self.last),
             )
-        if len(self.changes) < MOST_STEPS:
+        if len(self.changes) < NEWTON.most_steps:
             return None
         return Outcome(OutcomeKind.NEWTON, f"The last corrections were {shown}.")
 
@@ -101,10 +90,10 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     """
     if estimate <= tol:
         return Move.END
-    if kernels > max(COARSE, tol):
+    if kernels > max(NEWTON.coarse, tol):
         return Move.COARSE
-    enough = kernels <= max(tol, KERNELS_SHARE * estimate)
-    rough = progress.steps == 1 and progress.last > ROUGH
+    enough = kernels <= max(tol, NEWTON.kernels_share * estimate)
+    rough = progress.steps == 1 and progress.last > NEWTON.rough
     return Move.NEWTON if rough or enough else Move.KERNELS
 
 

@@ -14,10 +14,8 @@ from sharpfront.equation.expression import Expression
 from sharpfront.equation.narrow_features import axis_places
 from sharpfront.equation.oblique_features import places_across
 from sharpfront.geometry import Domain
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import Problem
-
-# Places where lines along the axes cross, about; of more than these every second is taken.
-PLACES = 2500
 
 
 @lru_cache(maxsize=2)
@@ -32,6 +30,6 @@ def formula_places(formulas: Sequence[Expression], domain: Domain) -> FloatArray
     for name, (low, high) in zip(domain.coordinates, domain.bounds.T.tolist(), strict=True):
         found = [axis_places(f, name, low, high) for f in formulas]
         axes.append(np.unique(np.concatenate([[0.5 * (low + high)], *found])))
-    most = int(PLACES ** (1.0 / len(axes)))
+    most = int(SETTINGS.crossings ** (1.0 / len(axes)))
     along = product_points([x[:: math.ceil(len(x) / most)] for x in axes])
     return np.concatenate([along, places_across(formulas, domain.coordinates, domain.bounds)])

@@ -16,12 +16,11 @@ from sharpfront.spectrum.line_modes import line_modes
 from sharpfront.spectrum.modes import Mode, Modes
 from sharpfront.spectrum.plane_modes import plane_modes
 from sharpfront.spectrum.result import Eigenpair, Spectrum, written
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import SpectralProblem, spectral
 
 # What is asked for if nothing is said, on a line and in the plane.
 TOLERANCES = {1: 1e-8, 2: 1e-6}
-# The most columns on a line.
-COLUMNS = 4000
 _MEANING = (
     "the largest difference between the mode and what is found with more functions, relative to "
     "its largest value"
@@ -81,7 +80,7 @@ def eigs(
     with blas_threads(1):
         limit = None if max_kernels is None else whole(max_kernels, "max_kernels", 1)
         if dimension == 1:
-            found = line_modes(statement, count, number, usual, limit or COLUMNS)
+            found = line_modes(statement, count, number, usual, limit or MODES.columns)
         else:
             found = plane_modes(statement, count, number, usual, limit)
     return _spectrum(statement, found, count, number, usual)

@@ -14,28 +14,9 @@ from sharpfront.equation.edges import places_along
 from sharpfront.equation.narrow_features import foci
 from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared, nearest, polished
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import Across, Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
-
-# Points of a piece at first and at most, and how many more those have that a solution is compared
-# with.
-FIRST, MOST, MORE = 16, 40, 6
-# Weights at the end of a piece's that tell how well a mode is resolved.
-LAST = 3
-# Pieces to begin with: so many at least and at most, and in between one for every so many decay
-# lengths or radians of the equation without lam.
-FEWEST, NARROW, LENGTHS = 4, 48, 12.0
-# Coefficients are looked at more closely where their weights do not fall to this share.
-ROUGH = 1e-3
-# Rounds of refinement, and what tails are to become: this share of what an error lacks.
-LINE_ROUNDS, LOWERED = 40, 0.05
-# Modes whose vectors differ by less than this angle have one shape: modes of a double value that
-# are two lie far apart, those that rounding made two of one as close as its root.
-PARALLEL = 1e-2
-# Tails that fall by less than this factor over a third of the weights are not resolved by more.
-STEEP = 5.0
-# Positions of a piece at which modes are compared and zeros counted.
-ALONG = 33
 
 
 def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, most: int) -> Modes:
@@ -45,13 +26,13 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     most.
     """
     pencil, aim, best = _first(statement, most), tol, None
-    for _ in range(LINE_ROUNDS):
+    for _ in range(MODES.rounds):
         found = _found(pencil, near, k)
         finer = _refined(pencil, found[:k], aim)
         if finer is not None and finer.size <= most:
             pencil = finer
             continue
-        richer = pencil.richer(MORE)
+        richer = pencil.richer(MODES.more)
         checked = _compared(pencil, found, richer, _found(richer, near, k), k, near)
         if best is None or checked.worst < best.worst:
             best = checked
@@ -63,7 +44,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
         if checked.doubt or lacking <= 1.0:
             pencil = _halved(pencil)
         else:
-            aim = max(1e-15, aim * min(LOWERED, 1.0 / lacking))
+            aim = max(1e-15, aim * min(MODES.lowered, 1.0 / lacking))
             pencil = richer
         if pencil.size > most or aim <= 1e-15:
             break
@@ -94,7 +75,9 @@ def _parted(mode: Candidate, twins: Sequence[Candidate]) -> Candidate | None:
     """
     if not twins:
         return None
-    same = [abs(t.value - mode.value) for t in twins if _angle(t.weights, mode.weights) < PARALLEL]
+    same = [
+        abs(t.value - mode.value) for t in twins if _angle(t.weights, mode.weights) < MODES.parallel
+    ]
     return replace(mode, rounding=max(same)) if same else mode
 
 
@@ -142,14 +125,14 @@ def _first(statement: SpectralProblem, most: int) -> LinePencil:
     far = np.diff(edges, prepend=-np.inf) > 1e-12 * (high - low)
     edges = edges[far]
     edges[-1] = high
-    per_piece = len(problem.unknowns) * FIRST + 8
+    per_piece = len(problem.unknowns) * MODES.first + 8
     for _ in range(40):
         rough = _rough(statement, edges)
         if not rough.any() or (len(edges) + rough.sum()) * per_piece > most // 2:
             break
         middles = 0.5 * (edges[1:] + edges[:-1])
         edges = np.sort(np.concatenate([edges, middles[rough]]))
-    return LinePencil(statement, edges, (FIRST,) * (len(edges) - 1))
+    return LinePencil(statement, edges, (MODES.first,) * (len(edges) - 1))
 
 
 def _pieces(statement: SpectralProblem, low: float, high: float) -> int:
@@ -165,27 +148,29 @@ def _pieces(statement: SpectralProblem, low: float, high: float) -> int:
             if term.order < order:
                 rate = (np.abs(c[0]) / lead) ** (1.0 / (order - term.order))
                 fastest = max(fastest, float(np.median(rate)))
-    return int(np.clip(np.ceil(fastest * (high - low) / LENGTHS), FEWEST, NARROW))
+    return int(np.clip(np.ceil(fastest * (high - low) / MODES.lengths), MODES.fewest, MODES.narrow))
 
 
 def _rough(statement: SpectralProblem, edges: FloatArray) -> Flags:
     """Tell on which pieces coefficients are not resolved."""
-    z, w = gauss(FIRST)
-    take = projection(FIRST, FIRST) * np.sqrt(w)
+    z, w = gauss(MODES.first)
+    take = projection(MODES.first, MODES.first) * np.sqrt(w)
     x = 0.5 * (edges[:-1, None] * (1 - z) + edges[1:, None] * (1 + z))
     out = np.zeros(len(x), dtype=bool)
     for form in statement.equations:
         for c in form.values(x.reshape(-1, 1)):
             for power in c.reshape(len(c), len(x), -1):
                 weights = np.abs(power @ take.T)
-                out |= weights[:, -LAST:].max(axis=1) > ROUGH * max(weights.max(), 1e-300)
+                out |= weights[:, -MODES.last :].max(axis=1) > MODES.rough * max(
+                    weights.max(), 1e-300
+                )
     short = np.diff(edges) < 1e-10 * (edges[-1] - edges[0])
     return np.asarray(out & ~short)
 
 
 def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArray:
     """Return the largest value of each unknown of a mode, (unknowns,)."""
-    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, ALONG))
+    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, MODES.along))
     return np.asarray(np.abs(values).max(axis=(1, 2)))
 
 
@@ -199,14 +184,14 @@ def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> Line
         size = max(float(_sizes(pencil, weights).max()), 1e-300)
         for i, own in itertools.product(range(pieces), weights):
             sizes = np.abs(own[i]) * norms(len(own[i])) / size
-            last = float(sizes[-LAST:].max())
+            last = float(sizes[-MODES.last :].max())
             if last <= aim:
                 continue
-            third = max(LAST, len(sizes) // 3)
-            before = float(sizes[-third - LAST : -third].max())
+            third = max(MODES.last, len(sizes) // 3)
+            before = float(sizes[-third - MODES.last : -third].max())
             rate = np.log(max(before / last, 1.0 + 1e-12)) / third
             points = pencil.points[i] + int(np.ceil(np.log(last / aim) / rate)) + 1
-            if before < STEEP * last or points > MOST:
+            if before < MODES.steep * last or points > MODES.most:
                 split[i] = True
             else:
                 wanted[i] = max(wanted[i], points)
@@ -218,7 +203,9 @@ def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> Line
 def _cut(pencil: LinePencil, split: Flags, points: Ints) -> LinePencil:
     middles = 0.5 * (pencil.edges[1:] + pencil.edges[:-1])
     edges = np.sort(np.concatenate([pencil.edges, middles[split]]))
-    counts = np.repeat(np.where(split, np.minimum(points, FIRST), points), np.where(split, 2, 1))
+    counts = np.repeat(
+        np.where(split, np.minimum(points, MODES.first), points), np.where(split, 2, 1)
+    )
     return LinePencil(pencil.statement, edges, tuple(int(c) for c in counts))
 
 
@@ -246,7 +233,7 @@ def _compared(
 
 def _shapes(pencil: LinePencil, found: Sequence[Candidate]) -> list[tuple[Candidate, Complex]]:
     """Return eigenvalues with weights by name and values at the same places of all pieces."""
-    z, names = np.linspace(-1.0, 1.0, ALONG), pencil.statement.problem.unknowns
+    z, names = np.linspace(-1.0, 1.0, MODES.along), pencil.statement.problem.unknowns
     out = []
     for each in found:
         weights = pencil.weights(each.weights)

@@ -18,12 +18,9 @@ from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.result import IMAG, REAL
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import Complex
 
-# Up to so many columns all eigenvalues are found at once, beyond by Arnoldi's method.
-DENSE = 500
-# Values beside those that are wanted, of Arnoldi's method.
-SPARE = 8
 _EPS = float(np.finfo(float).eps)
 
 
@@ -36,7 +33,7 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candida
     linear = _linearised(matrices)
     a, b = linear[0] + shift * linear[1], -linear[1]
     n = a.shape[0]
-    if n <= DENSE:
+    if n <= MODES.dense:
         found, vectors = sl.eig(np.linalg.solve(a.toarray(), b.toarray()))
     else:
         lu = ssl.splu(ss.csc_matrix(a))
@@ -44,10 +41,10 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candida
         step = ssl.LinearOperator((n, n), matvec=lambda v: lu.solve(b @ v), dtype=kind)
         # A start that is the same every time.
         first = np.cos(np.arange(n) * 1.7) + 0.3
-        wanted = min(count + SPARE, n - 3)
+        wanted = min(count + MODES.spare, n - 3)
         found, vectors = ssl.eigs(step, k=wanted, v0=first.astype(kind), ncv=3 * wanted + 20)
     keep = np.flatnonzero(np.abs(found) > 1e-13 * np.abs(found).max())
-    order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + SPARE]
+    order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + MODES.spare]
     size = matrices[0].shape[0]
     return [Candidate(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
 

@@ -18,10 +18,8 @@ from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.pencil_rows import PencilRows
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import Complex
-
-# Steps of a block Krylov method before it starts anew, and how often it may.
-STEPS, RESTARTS = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +139,7 @@ def ritz(pencil: PlanePencil, start: FloatArray, wanted: int, miss: float) -> Ri
     So many as are wanted miss by no more than `miss`, relative to themselves.
     """
     block = start
-    for _ in range(RESTARTS):
+    for _ in range(MODES.restarts):
         found = _projected(pencil, np.linalg.qr(block)[0])
         if np.all(found.misses[:wanted] <= miss):
             break
@@ -154,8 +152,8 @@ def ritz(pencil: PlanePencil, start: FloatArray, wanted: int, miss: float) -> Ri
 
 def _projected(pencil: PlanePencil, first: FloatArray) -> Ritz:
     basis, s = [first], first.shape[1]
-    h = np.zeros(((STEPS + 1) * s, STEPS * s))
-    for j in range(STEPS):
+    h = np.zeros(((MODES.steps + 1) * s, MODES.steps * s))
+    for j in range(MODES.steps):
         new = pencil.applied(basis[j])
         for _ in range(2):
             for i, old in enumerate(basis):
@@ -165,12 +163,12 @@ def _projected(pencil: PlanePencil, first: FloatArray) -> Ritz:
         q, r = np.linalg.qr(new)
         h[(j + 1) * s : (j + 2) * s, j * s : (j + 1) * s] = r
         basis.append(q)
-    values, inner = np.linalg.eig(h[: STEPS * s])
+    values, inner = np.linalg.eig(h[: MODES.steps * s])
     order = np.argsort(-np.abs(values), kind="stable")[: 2 * s]
     values, inner = values[order], inner[:, order]
-    left = h[STEPS * s :, :] @ inner
+    left = h[MODES.steps * s :, :] @ inner
     misses = np.linalg.norm(left, axis=0) / np.maximum(np.abs(values), 1e-300)
-    return Ritz(values, np.hstack(basis[:STEPS]) @ inner, misses)
+    return Ritz(values, np.hstack(basis[: MODES.steps]) @ inner, misses)
 
 
 def smooth_start(pencil: PlanePencil, count: int, seed: int) -> FloatArray:

@@ -21,30 +21,12 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.modes import Candidate, Modes, compared
 from sharpfront.spectrum.plane import PlanePencil, ritz, smooth_start
 from sharpfront.spectrum.result import IMAG, REAL
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.shifted import shifted, size_of_values
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.trust.free_corners import free_corners, words
 
 SEED = 42
-# Vectors beside those that are wanted.
-SPARE_MODES = 3
-# How well values satisfy the operator while patches change, and at last as a share of tol.
-LOOSE, TIGHT = 1e-5, 1e-2
-# Rounds of refinement, and certified errors in a row that brought nothing before it ends.
-ROUNDS, PATIENCE = 40, 3
-# Tails are asked to be smaller by what an error lacks and the first factor, but at once by no less
-# than the second: errors of values fall faster than those of modes.
-LACKED, LEAST = 0.3, 0.03
-# Allowed errors over differences where modes are singular: what patches at a corner leave changes
-# little with more functions on them. Of 18 values on six drawn L (tol 1e-3, one also 1e-5) and on
-# sectors of 3/2 and 5/4 pi nine were 1.00 to 1.04, the others below 0.6; the largest seen was 1.6,
-# on the L of three squares at 1e-6. The factor leaves twice that.
-SINGULAR = 3.0
-# A mode in pairs is another one if at least this share of it is new beside those of values that
-# are this close. Modes of close values that are not one differ by much more.
-MIXED, CLOSE_VALUES = 0.1, 1e-2
-# Places at which modes are compared.
-MOST_POINTS = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +69,11 @@ class _Search:
         # At an eigenvalue itself nothing is right: look from some way off whether one is there.
         self.scale = size_of_values(statement)
         self._set(near - self.scale)
-        self.level = self._level(self.state, None, LOOSE)
+        self.level = self._level(self.state, None, MODES.loose)
         gaps = self._gaps
         on_it = len(gaps) < 2 or gaps.min() < 1e-3 * gaps.max()
         self._set(near - 0.137 * float(gaps.max()) if on_it else near)
-        self.level = self._level(self.state, None, LOOSE)
+        self.level = self._level(self.state, None, MODES.loose)
 
     @property
     def _gaps(self) -> FloatArray:
@@ -109,11 +91,11 @@ class _Search:
         """Return what is found."""
         best: Modes | None = None
         aim, idle = self.tol, 0
-        for _ in range(ROUNDS):
+        for _ in range(MODES.rounds):
             tails = self._tails(self.level, aim)
             cells, changed = self.adaptor.finer(self.state, tails, aim)
             if changed and not self._too_many(cells):
-                self._go(cells, LOOSE)
+                self._go(cells, MODES.loose)
                 continue
             checked = self._checked()
             better = best is None or checked.worst < 0.7 * best.worst
@@ -121,14 +103,17 @@ class _Search:
             best = checked if best is None or checked.worst < best.worst else best
             if best.worst <= self.tol and not best.doubt:
                 return best
-            if changed or idle >= PATIENCE:
+            if changed or idle >= MODES.patience:
                 return replace(best, full=changed)
-            aim *= min(LACKED, max(LEAST, LACKED * self.tol / max(checked.worst, 1e-300)))
+            aim *= min(
+                MODES.lacked,
+                max(MODES.least, MODES.lacked * self.tol / max(checked.worst, 1e-300)),
+            )
             cells, changed = self.adaptor.finer(self.state, self._tails(self.level, aim), aim)
             cells = cells if changed else richer(self.state.cells)
             if self._too_many(cells):
                 return replace(best, full=True)
-            self._go(cells, LOOSE)
+            self._go(cells, MODES.loose)
         assert best is not None
         return best
 
@@ -147,7 +132,7 @@ class _Search:
         """Return the modes on a state's patches."""
         patches = tuple(c.patch for c in state.cells)
         pencil = PlanePencil(self.rows, state.tiling, patches, weight, self.scale)
-        count = (self.k + SPARE_MODES) * (1 + self.pairs)
+        count = (self.k + MODES.spare_modes) * (1 + self.pairs)
         if before is None:
             start = smooth_start(pencil, count, SEED)
         elif before.pencil.patches == patches:
@@ -195,13 +180,13 @@ class _Search:
 
     def _checked(self) -> Modes:
         """Return modes on richer patches, with errors from the others and from another norm."""
-        miss = TIGHT * self.tol
+        miss = MODES.tight * self.tol
         self.level = self._level(self.state, self.level, miss)
         finer = replace(self.state, cells=tuple(richer(self.state.cells)))
         fine = self._level(finer, self.level, miss)
         other = self._level(finer, fine, miss, SETTINGS.heavier)
         basis, base = PatchworkBasis(fine.pencil.patches), PatchworkBasis(self.level.pencil.patches)
-        points = base.centres[:: max(1, base.size // MOST_POINTS)]
+        points = base.centres[:: max(1, base.size // MODES.most_points)]
         points = points[self.statement.problem.domain.contains(points)]
         zero = (0, 0)
 
@@ -223,7 +208,7 @@ class _Search:
             self.near,
         )
         # What patches at corners leave is seen only in part by more functions on them.
-        factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else SINGULAR
+        factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else MODES.singular
         problem = self.statement.problem
         bases = dict.fromkeys(problem.unknowns, basis)
         modes = tuple(replace(m, error=factor * m.error).mode(problem, bases) for m in found)
@@ -246,13 +231,13 @@ def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
         alike = [
             w
             for c, w in kept
-            if abs(c.value - candidate.value) <= CLOSE_VALUES * abs(candidate.value)
+            if abs(c.value - candidate.value) <= MODES.close_values * abs(candidate.value)
         ]
         rest = whole
         if alike:
             columns = np.stack(alike, axis=1)
             rest = whole - columns @ np.linalg.lstsq(columns, whole, rcond=None)[0]
-        if np.linalg.norm(rest) > MIXED * size:
+        if np.linalg.norm(rest) > MODES.mixed * size:
             kept.append((replace(candidate, weights=weights), whole))
     return [candidate for candidate, _ in kept]
 

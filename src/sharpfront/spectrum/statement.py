@@ -34,6 +34,7 @@ from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.interfaces import Interfaces
+from sharpfront.spectrum.settings import MODES
 
 
 class Across:
@@ -90,8 +91,6 @@ Complex = NDArray[np.complex128]
 DEGREE = 2
 # The highest power of 1j that a coefficient may have where it is taken apart.
 IMAGINARY_POWERS = 4
-# Places at which a right-hand side is looked for.
-SIGHTED = 257
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +192,7 @@ class SpectralProblem:
         if is_zero(form.source):
             return
         low, high = self.problem.domain.bounds
-        points = low + np.linspace(0.0, 1.0, SIGHTED)[:, None] * (high - low)
+        points = low + np.linspace(0.0, 1.0, MODES.sighted)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
             found = _values(substitute(form.source, _without(SPECTRAL)), leaves, len(points))

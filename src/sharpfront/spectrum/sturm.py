@@ -15,17 +15,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import is_zero
+from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import Across, SpectralForm, SpectralProblem, values_beside
 
 # Eigenvalues as close as that, relative to the largest, are counted together.
 TWINS = 1e-6
-# Numbers at which is counted lie this far from the values they are between, as a share of the gap.
-INSIDE = 0.05
-# Places at which signs of coefficients are looked at.
-LOOKED = 401
-# Cells of every piece, and those on which is counted again before anything is said: eigenvalues of
-# the cells are off by the square of their length, and those of two wells may be closer than that.
-CELLS, AGAIN = 64, (512, 4096)
 
 
 def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatArray) -> str:
@@ -40,7 +34,7 @@ def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatA
     if len(groups) < 2:
         return ""
     words = ""
-    for cells in (CELLS, *AGAIN):
+    for cells in (MODES.cells, *MODES.again):
         words = _miscounted(groups, _Counter(statement, edges, cells))
         if not words:
             break
@@ -50,7 +44,7 @@ def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatA
 def _miscounted(groups: Sequence[Sequence[float]], counter: _Counter) -> str:
     counts = []
     for before, after in itertools.pairwise(groups):
-        room = INSIDE * (after[0] - before[-1])
+        room = MODES.inside * (after[0] - before[-1])
         low, high = before[-1] + room, after[0] - room
         counts.append((counter.below(low), counter.below(high)))
         if counts[-1][0] != counts[-1][1]:
@@ -199,7 +193,7 @@ def _is_regular(statement: SpectralProblem) -> bool:
     ):
         return False
     low, high = problem.domain.bounds[:, 0]
-    found = form.values(np.linspace(low, high, LOOKED)[:, None])
+    found = form.values(np.linspace(low, high, MODES.looked)[:, None])
     top = sum(c[0].real for t, c in zip(form.terms, found, strict=True) if t.order == 2)
     weight = sum(c[1].real for t, c in zip(form.terms, found, strict=True) if t.order == 0)
     return all(np.all(s > 0) or np.all(s < 0) for s in (np.asarray(top), np.asarray(weight)))

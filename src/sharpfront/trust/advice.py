@@ -11,20 +11,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.trust.settings import TRUST
 
-# A rate is believed for so many times the kernels it was seen with. It decides between two pieces
-# of advice only; halved and doubled it changes neither for holes, rims and spikes in a disk, whose
-# rates ask for 10 to 1000 times as many.
-FAR = 4.0
-# Solves with fewer kernels than this share of the most say nothing of the rate at the end.
-RECENT = 0.1
-# An estimate above this is no tolerance that anybody wants.
-HOPELESS = 0.1
-# The last functions of a solution that is resolved to rounding carry less than this: 1e-16 to 1e-13
-# measured, while kinks leave 1e-9 and more beside estimates of 1e-8.
-RESOLVED = 1e-12
-# Nothing less than this many times the kernels there were is worth a try.
-MORE = 1.25
 _GRADED = "make that wider, or use finite elements graded into it"
 
 
@@ -59,7 +47,7 @@ def short_of_kernels(
     loosen = _loosened(estimate)
     detail = " ".join(part for part in (reached, _fallen(tried), _named(place)) if part)
     wanted = kernels_wanted(tried, allowed.tol, allowed.dimension)
-    near = wanted <= FAR * max(allowed.most, allowed.usual)
+    near = wanted <= TRUST.far * max(allowed.most, allowed.usual)
     rate = f"At this rate the tolerance takes about {_rounded(wanted)} kernels" if near else ""
     if allowed.most < allowed.usual:
         if not near and len(_best_by_size(tried)) > 1:
@@ -80,7 +68,7 @@ def floor(reached: str, estimate: float, tried: Sequence[Solved], share: float) 
 
     `share` is what the last functions carry of the largest weight.
     """
-    if share <= RESOLVED:
+    if share <= TRUST.resolved:
         return Outcome(OutcomeKind.STALLED, reached)
     remedy = (
         "More kernels hardly lower the estimate, and not because of rounding: the last of them "
@@ -108,7 +96,7 @@ def unlowered(
 
 
 def _loosened(best: float) -> str:
-    return f"loosen tol to {rounded_up(best):.0e}" if best < HOPELESS else "loosen tol"
+    return f"loosen tol to {rounded_up(best):.0e}" if best < TRUST.hopeless else "loosen tol"
 
 
 def rounded_up(estimate: float) -> float:
@@ -137,7 +125,7 @@ def kernels_wanted(tried: Sequence[Solved], tol: float, dimension: int) -> float
     else:
         wanted = math.exp(min(_reaching(algebraic, goal), 700.0))
     # Those there were did not do.
-    return max(wanted, MORE * float(kernels[-1]))
+    return max(wanted, TRUST.more * float(kernels[-1]))
 
 
 def _line(x: FloatArray, y: FloatArray) -> tuple[float, tuple[float, float]]:
@@ -160,7 +148,7 @@ def _best_by_size(tried: Sequence[Solved]) -> list[Solved]:
         if out and out[-1].kernels == one.kernels:
             out.pop()
         out.append(Solved(one.kernels, best))
-    return [s for s in out if s.kernels >= RECENT * out[-1].kernels]
+    return [s for s in out if s.kernels >= TRUST.recent * out[-1].kernels]
 
 
 def _fallen(tried: Sequence[Solved]) -> str:

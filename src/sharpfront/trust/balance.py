@@ -19,14 +19,8 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import FormValues, form_at
+from sharpfront.trust.settings import TRUST
 
-# Points inside at which an equation is told to be one of balance, and points of the sums.
-FEW, MOST = 100, 40_000
-# Sums that differ by more than this share of their sizes do not balance, if sums over half as many
-# points differ from them by no more than that share of the difference.
-IMBALANCE, DRIFT = 3e-3, 0.1
-# Where formulas tell of something so many times larger than all points see, sums say nothing.
-LARGER = 2.0
 # Steps of difference quotients of coefficients, in units of the domain, and how well they agree
 # with what the equation says.
 STEP, ALIKE = 1e-5, 1e-6
@@ -68,14 +62,16 @@ def _difference(problem: Problem, form: LinearForm, told: FloatArray) -> Outcome
     """Return by how much the integrals of one equation differ, if they do."""
     # What one equation of first order carries ends where characteristics leave (`excess`).
     alone = form.order == 1 and len(problem.unknowns) == 1
-    if alone or _sums(problem, form, FEW, told) is None:
+    if alone or _sums(problem, form, TRUST.in_balance, told) is None:
         return None
-    half, whole = (_sums(problem, form, count, told) for count in (MOST // 2, MOST))
+    counts = (TRUST.in_sums // 2, TRUST.in_sums)
+    half, whole = (_sums(problem, form, count, told) for count in counts)
     if half is None or whole is None:
         return None
     apart = abs(whole.source - whole.flux)
     drift = max(abs(half.source - whole.source), abs(half.flux - whole.flux))
-    return _told(form, whole) if apart > IMBALANCE * whole.size and drift <= DRIFT * apart else None
+    is_off = apart > TRUST.imbalance * whole.size and drift <= TRUST.drift * apart
+    return _told(form, whole) if is_off else None
 
 
 def _told(form: LinearForm, sums: _Sums) -> Outcome:
@@ -101,17 +97,17 @@ def _sums(problem: Problem, form: LinearForm, count: int, told: FloatArray) -> _
     domain = problem.domain
     points = domain.sample(count)
     inside = form_at(form, problem.coordinates, points)
-    if count == FEW and not _is_balance(problem, form, points):
+    if count == TRUST.in_balance and not _is_balance(problem, form, points):
         return None
     largest = float(np.abs(inside.rhs).max())
     hinted = form_at(form, problem.coordinates, told[domain.contains(told)]).rhs
-    if not np.abs(hinted).max(initial=0.0) <= LARGER * largest:
+    if not np.abs(hinted).max(initial=0.0) <= TRUST.larger * largest:
         return None
     source = domain.measure * float(inside.rhs.mean())
     size = domain.measure * float(np.abs(inside.rhs).mean())
     flux = 0.0
     for condition in problem.conditions:
-        found = domain.boundary(condition.part, max(FEW, count // 10))
+        found = domain.boundary(condition.part, max(TRUST.in_balance, count // 10))
         wanted = _outwards(form_at(form, problem.coordinates, found.points), found.normals)
         rows = [
             form_at(f, problem.coordinates, found.points, found.normals) for f in condition.forms

@@ -11,24 +11,12 @@ from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.place.line.feature_search import Discovery
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
-
-# Amplified more than this: near-singular.
-SINGULAR = 1e5
-# Amplified so much that rounding decides: nothing can be said of the error.
-UNKNOWABLE = 1e7
-# A solution this many times its data: rounding leaves four digits of them.
-GROWN = 1e12
-# Noise of size one in rows of patches that grows beyond this leaves the solution undetermined: 4e2
-# for waves, 2e6 and 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a
-# resonance.
-AMPLIFIED = 1e9
-# Two discretisations that differ by this much do not confirm each other.
-APART = 0.3
+from sharpfront.trust.settings import TRUST
 
 
 def near_singular(amplified: float) -> Outcome | None:
     """Return what is wrong with a problem that amplifies changes so much; None if nothing is."""
-    if amplified <= SINGULAR:
+    if amplified <= TRUST.singular:
         return None
     seen = (
         f"Changes of the equation or of its data are amplified {amplified:.0e} times."
@@ -99,8 +87,8 @@ def disagreement(check: ErrorCheck, found: Discovery) -> float:
 
     Cells that differ between grids are merely too coarse for a violent source.
     """
-    if not check.apart > APART:
+    if not check.apart > TRUST.apart:
         return 0.0
     other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
     spread = largest(other - found.solution[0]) / max(1.0, check.size)
-    return check.apart if spread < APART * check.apart else 0.0
+    return check.apart if spread < TRUST.apart * check.apart else 0.0

@@ -12,11 +12,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import Box
 from sharpfront.problem import Condition, Problem
-
-# A jump of the data this many times the tolerance keeps a solution from it.
-JUMP = 10.0
-# Points of a side, each moved to the edge.
-LOOKED = 200
+from sharpfront.trust.settings import TRUST
 
 
 def contradicting_sides(problem: Problem, tol: float) -> Outcome | None:
@@ -39,7 +35,7 @@ def contradicting_sides(problem: Problem, tol: float) -> Outcome | None:
                 f"At ({place}) the condition on {one.part} gives {mine[k]:.4g} and that on "
                 f"{two.part} gives {other[k]:.4g}."
             )
-    return Outcome(OutcomeKind.CONTRADICTION, words) if worst > JUMP * tol * size else None
+    return Outcome(OutcomeKind.CONTRADICTION, words) if worst > TRUST.counts * tol * size else None
 
 
 def _edge(domain: Box, one: str, two: str) -> FloatArray | None:
@@ -49,7 +45,7 @@ def _edge(domain: Box, one: str, two: str) -> FloatArray | None:
         return None
     low, high = domain.bounds
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    points = np.concatenate([domain.boundary(one, LOOKED).points, corners])
+    points = np.concatenate([domain.boundary(one, TRUST.on_corner_side).points, corners])
     points[:, first], points[:, second] = start, place
     return points
 

@@ -12,10 +12,8 @@ from sharpfront.bases.patch import Patch
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Box, Domain
 from sharpfront.maps import Chart
+from sharpfront.trust.settings import TRUST
 
-# Points that are looked for: inside, and on each smooth piece of the boundary, where every part of
-# a domain ends somewhere.
-SAMPLED, ON_PIECE = 256, 16
 # Places are known to this share of the domain.
 TO_ROUNDING = 1e-6
 
@@ -25,10 +23,10 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
     if isinstance(domain, Box):
         return
     around = [
-        domain.boundary(part, ON_PIECE * len(domain.smooth_pieces(part))).points
+        domain.boundary(part, TRUST.on_piece * len(domain.smooth_pieces(part))).points
         for part in domain.parts
     ]
-    points = np.concatenate([domain.sample(SAMPLED), *around])
+    points = np.concatenate([domain.sample(TRUST.sampled), *around])
     size = float(np.max(np.ptp(domain.bounds, axis=0)))
     left = points[~_on_patches(points, patches, TO_ROUNDING * size)]
     if len(left):

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import form_at
+from sharpfront.trust.settings import TRUST
 
-# Points inside and directions that are looked at.
-IN_DOMAIN, DIRECTIONS = 20, 24
 # Waves so many times shorter than the domain tell the order of equations together, once twice as
 # short ones agree: lower terms are small beside the highest.
 SHORT = (1e6, 1e9, 1e12)
@@ -26,7 +25,7 @@ def elliptic_order(problem: Problem) -> int | None:
     None if they are not elliptic: if it vanishes in a direction, or changes its sign between two.
     Beyond the line the order of elliptic equations is even.
     """
-    points = problem.domain.sample(IN_DOMAIN)
+    points = problem.domain.sample(TRUST.in_domain)
     ways = _directions(problem)
     for short in SHORT:
         one, two = (_symbol(problem, points, factor * ways) for factor in (short, 2 * short))
@@ -45,14 +44,15 @@ def is_of_waves(problem: Problem) -> bool:
     """Tell whether one equation of order two is hyperbolic at all points that are looked at."""
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return False
-    symbol = _symbol(problem, problem.domain.sample(IN_DOMAIN), SHORT[1] * _directions(problem))
+    points = problem.domain.sample(TRUST.in_domain)
+    symbol = _symbol(problem, points, SHORT[1] * _directions(problem))
     least = WAVES * np.abs(symbol).max(axis=1)
     most, lowest = symbol.real.max(axis=1), symbol.real.min(axis=1)
     return bool(np.all((most > least) & (lowest < -least)))
 
 
 def _directions(problem: Problem) -> FloatArray:
-    ways = np.random.default_rng(0).normal(size=(DIRECTIONS, problem.domain.dimension))
+    ways = np.random.default_rng(0).normal(size=(TRUST.directions, problem.domain.dimension))
     return np.asarray(ways / np.linalg.norm(ways, axis=1, keepdims=True))
 
 

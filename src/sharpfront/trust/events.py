@@ -17,19 +17,8 @@ from sharpfront.equation.edges import Switch
 from sharpfront.equation.expression import Apply
 from sharpfront.equation.graph import evaluate
 from sharpfront.trust.formula_parts import Formula
+from sharpfront.trust.settings import TRUST
 
-# Points of the look over place and time.
-LOOK = 65_536
-# Moments of interest at which it looks at places of interest, at most.
-NEAR = 64
-# A value stands out with this share of the largest deviation, and is rare if few points have it.
-HEIGHT, RARE = 0.1, 0.02
-# Events of one part that are followed, and how far from one the next may be, of span and domain.
-MOST_EVENTS, EVENTS_APART = 8, 0.02
-# Points along a line on which an event is climbed to, and the reach of the first line.
-ON_LINE, FIRST_REACH = 513, 1.0 / 32.0
-# Moments at which the lines of a moving edge are looked for, and points at which it is sampled.
-EDGE_MOMENTS, EDGE_PLACES = 1025, 256
 # The part of the golden ratio by which moments are spread.
 _GOLDEN = 0.6180339887498949
 
@@ -64,9 +53,9 @@ def events(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -
     local = formula.local_parts
     if not local:
         return []
-    even = np.resize(formula.points, (LOOK, formula.points.shape[1]))
-    moments = np.mod(0.5 + _GOLDEN * np.arange(LOOK), 1.0)
-    near = np.append(near[:: max(1, -(-len(near) // NEAR))], 0.5 * (span[0] + span[1]))
+    even = np.resize(formula.points, (TRUST.look, formula.points.shape[1]))
+    moments = np.mod(0.5 + _GOLDEN * np.arange(TRUST.look), 1.0)
+    near = np.append(near[:: max(1, -(-len(near) // TRUST.near))], 0.5 * (span[0] + span[1]))
     points = np.concatenate([even, np.repeat(places, len(near), axis=0)])
     t = np.concatenate([span[0] + (span[1] - span[0]) * moments, np.tile(near, len(places))])
     found: list[Event] = []
@@ -80,7 +69,7 @@ def events(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -
             place, when = _climbed(height, points[i], float(t[i]), formula.bounds, span)
             lasts = _duration(height, place, when, span)
             event = Event(height, place, when, lasts, False)
-            brief = lasts < RARE * (span[1] - span[0]) and not _travels(event, formula)
+            brief = lasts < TRUST.rare * (span[1] - span[0]) and not _travels(event, formula)
             found.append(replace(event, brief=brief))
     return found
 
@@ -95,16 +84,16 @@ def _height(formula: Formula, node: Apply, base: float) -> Height:
 
 def _outstanding(size: FloatArray, points: FloatArray, t: FloatArray, span: Span) -> list[int]:
     """Return the points of values that stand out and are rare, the largest first, far apart."""
-    tall = size > HEIGHT * size.max()
-    if not tall.any() or tall[:LOOK].mean() > RARE:
+    tall = size > TRUST.height * size.max()
+    if not tall.any() or tall[: TRUST.look].mean() > TRUST.rare:
         return []
     order = np.flatnonzero(tall)[np.argsort(-size[tall], kind="stable")]
     extent = np.append(np.ptp(points, axis=0), span[1] - span[0])
     where = np.column_stack([points, t])[order] / np.where(extent > 0, extent, 1.0)
     found: list[int] = []
-    while len(order) and len(found) < MOST_EVENTS:
+    while len(order) and len(found) < TRUST.most_events:
         found.append(int(order[0]))
-        far = np.abs(where - where[0]).max(axis=1) > EVENTS_APART
+        far = np.abs(where - where[0]).max(axis=1) > TRUST.events_apart
         order, where = order[far], where[far]
     return found
 
@@ -114,14 +103,14 @@ def _climbed(
 ) -> tuple[FloatArray, float]:
     """Return the top near a point of place and time, by turns along each axis."""
     place = np.array(place)
-    share = FIRST_REACH
+    share = TRUST.first_reach
     for _ in range(4):
-        line = share * np.linspace(-1.0, 1.0, ON_LINE)
+        line = share * np.linspace(-1.0, 1.0, TRUST.on_line)
         for axis in range(len(place)):
             low, high = bounds[:, axis]
-            moved = np.repeat(place[None], ON_LINE, axis=0)
+            moved = np.repeat(place[None], TRUST.on_line, axis=0)
             moved[:, axis] = np.clip(place[axis] + (high - low) * line, low, high)
-            place = moved[int(np.argmax(height(moved, np.full(ON_LINE, t))))]
+            place = moved[int(np.argmax(height(moved, np.full(TRUST.on_line, t))))]
         when = np.clip(t + (span[1] - span[0]) * line, *span)
         t = float(when[int(np.argmax(height(place[None], when)))])
         share *= 0.25
@@ -130,8 +119,8 @@ def _climbed(
 
 def _duration(height: Height, place: FloatArray, t: float, span: Span) -> float:
     """Return for how long a place has more than half of the height that it has at a moment."""
-    reach = 2.0 * RARE * (span[1] - span[0])
-    steps = reach * np.geomspace(1e-6, 1.0, ON_LINE)
+    reach = 2.0 * TRUST.rare * (span[1] - span[0])
+    steps = reach * np.geomspace(1e-6, 1.0, TRUST.on_line)
     top = 0.5 * float(height(place[None], np.array([t]))[0])
     lasts = 0.0
     for way in (-1.0, 1.0):
@@ -161,7 +150,7 @@ def appearances(
 
     Between them it may move; kernels and steps follow it as they follow a front.
     """
-    points = np.concatenate([formula.points[:EDGE_PLACES], places])
+    points = np.concatenate([formula.points[: TRUST.edge_places], places])
 
     def extreme(t: FloatArray) -> FloatArray:
         leaves = formula.leaves(points[:, None, :], t[None, :])
@@ -171,7 +160,7 @@ def appearances(
             )
         return np.stack([g.min(axis=0), g.max(axis=0)])
 
-    t = np.union1d(np.linspace(*span, EDGE_MOMENTS), near)
+    t = np.union1d(np.linspace(*span, TRUST.edge_moments), near)
     above = extreme(t) > 0.0
     found = []
     for row in range(2):

@@ -29,13 +29,12 @@ from sharpfront.equation.graph import evaluate, evaluate_nodes, ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.geometry import Domain
 from sharpfront.problem import Problem
+from sharpfront.trust.settings import TRUST
 
 # Unknowns that start from zero are held at this, so that no term drops out.
 GENERIC = 0.37
 # What a node has beside constants under these is seen at that.
 _SCALED = frozenset((np.add, np.subtract, np.negative, np.positive, np.multiply))
-# Places at which nodes are sampled along one coordinate, and places of interest taken from them.
-_LOOK, _MOST_HINTS = 2049, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +187,9 @@ def hints(formula: Formula, name: str, low: float, high: float) -> FloatArray:
     """
     if not low < high:
         return np.zeros(0)
-    x = np.linspace(low, high, _LOOK)
+    x = np.linspace(low, high, TRUST.along_one)
     nodes = list(formula.along(name))
-    points, t = np.repeat(formula.points[:1], _LOOK, axis=0), np.zeros(_LOOK)
+    points, t = np.repeat(formula.points[:1], TRUST.along_one, axis=0), np.zeros(TRUST.along_one)
     if name == TIME:
         t = x
     else:
@@ -201,7 +200,7 @@ def hints(formula: Formula, name: str, low: float, high: float) -> FloatArray:
     every = np.sort(np.concatenate([*found, edges, middles]))
     apart = np.diff(every, prepend=-np.inf) > 1e-12 * (high - low)
     inside = every[apart & (every > low) & (every < high)]
-    return np.asarray(inside[:: max(1, -(-len(inside) // _MOST_HINTS))])
+    return np.asarray(inside[:: max(1, -(-len(inside) // TRUST.most_hints))])
 
 
 def _special(x: FloatArray, y: FloatArray) -> FloatArray:

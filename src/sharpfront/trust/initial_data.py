@@ -18,11 +18,9 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.formula_features import formula_places
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_data import written
 
-# What stands at a place counts from this many tolerances on, and is unseen if less than the
-# rest of this share of it is there: an edge that was rounded has half of it.
-COUNTS, MISSING = 10.0, 0.75
 # Closer than this share of the domain to a jump rounding tells on which side a place is.
 AT_JUMP = 1e-8
 
@@ -43,8 +41,9 @@ def with_start_seen(problem: Problem, solution: Solution) -> Solution:
         given = start.values(name, places)
         moments = np.column_stack([places, np.full(len(places), problem.time[0])])
         found = solution.approximation.values(name, moments, (0,) * moments.shape[1])
-        missing = np.abs(found - given) > MISSING * np.abs(given)
-        missing &= np.abs(given) > COUNTS * solution.tol * max(1.0, float(np.abs(found).max()))
+        missing = np.abs(found - given) > TRUST.missing * np.abs(given)
+        size = max(1.0, float(np.abs(found).max()))
+        missing &= np.abs(given) > TRUST.counts * solution.tol * size
         if missing.any():
             return _unseen(solution, name, places[np.argmax(missing)])
     return solution

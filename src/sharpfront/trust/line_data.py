@@ -18,10 +18,8 @@ from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.settings import TRUST
 
-# A surveyed value is a surprise if it is off the line between two checked ones by this many times
-# what the checked ones around are off the line between their neighbours.
-SURPRISE = 2.0
 # And by more than this share of the function's range, which is rounding.
 OFF_LINE = 1e-10
 
@@ -73,7 +71,7 @@ def _surprises(
     for y, row in zip(seen.rows, check.data, strict=False):
         if y is not None:
             step = np.diff(row)
-            allowed = SURPRISE * _bending(x, row) + OFF_LINE * float(np.ptp(y))
+            allowed = TRUST.surprise * _bending(x, row) + OFF_LINE * float(np.ptp(y))
             miss = np.abs(y[inner] - row[home] - part * step[home])
             excess = np.maximum(excess, miss / np.maximum(allowed[home], 1e-300))
     for cut in cuts:

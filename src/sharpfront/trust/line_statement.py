@@ -13,13 +13,7 @@ from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
 from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.solution.approximation import Approximation
-from sharpfront.trust.conditioning import SINGULAR
-
-# Cells on which conditions are asked whether they leave something free.
-ROUGH = 60
-# A condition that follows from the others is missed by no more tolerances: derivatives are known to
-# fewer digits than u.
-IMPLIED = 100.0
+from sharpfront.trust.settings import TRUST
 
 
 def miscounted(problem: LineProblem) -> Outcome | None:
@@ -54,7 +48,7 @@ def without_implied(problem: LineProblem) -> tuple[LineProblem, tuple[LinearCond
 def _free(problem: LineProblem, conditions: Sequence[LinearCondition]) -> bool:
     """Tell whether conditions leave a solution of the homogeneous equation free, on rough cells."""
     low, high = problem.interval
-    cells = grid(np.linspace(low, high, ROUGH + 1))
+    cells = grid(np.linspace(low, high, TRUST.free_cells + 1))
     try:
         with np.errstate(all="ignore"):
             system = CellSystem(cells, problem.sample(cells.middles)[:-1], conditions)
@@ -62,7 +56,7 @@ def _free(problem: LineProblem, conditions: Sequence[LinearCondition]) -> bool:
             found = system.solve_u(nothing, np.ones(len(conditions)))
     except SingularCellsError:
         return True
-    return not np.abs(found).max() < SINGULAR * max(1.0, (high - low) ** problem.order)
+    return not np.abs(found).max() < TRUST.singular * max(1.0, (high - low) ** problem.order)
 
 
 def implied_missed(
@@ -77,7 +71,7 @@ def implied_missed(
             for t in terms
         ]
         miss = abs(sum(parts) - condition.value)
-        if miss > IMPLIED * tol * max(1.0, abs(condition.value), *map(abs, parts)):
+        if miss > TRUST.implied * tol * max(1.0, abs(condition.value), *map(abs, parts)):
             words = " and ".join(dict.fromkeys(f"{t.x:g}" for t in terms))
             detail = (
                 f"The equation with its conditions leaves a solution free, so that its data must "

@@ -17,15 +17,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.pieces.elements import Reference
 from sharpfront.place.line.sampling import with_hints
 from sharpfront.trust.formula_parts import Formula, hints
-
-# Even points of the close look; more of them where something narrow may be.
-EVEN_POINTS = 1001
-# Points that miss more than this share of an integral do not see what it is of. A jump between two
-# of them is missed by less.
-MISSED = 0.3
-# Between points of the look where a part's integral may be off by more than this share of it, there
-# are more of them, up to so many halvings: what is left of a jump that leaves the domain is narrow.
-UNSURE, CLOSER = 0.05, 30
+from sharpfront.trust.settings import TRUST
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +33,7 @@ class Watch:
         low, high = self.formula.bounds[:, 0]
         read = hints(self.formula, self.formula.names[0], float(low), float(high))
         near = np.concatenate([read, self.places])
-        even = np.linspace(low, high, EVEN_POINTS)
+        even = np.linspace(low, high, TRUST.even_points)
         return with_hints(even, near) if len(near) else even
 
     @cached_property
@@ -62,12 +54,12 @@ class Watch:
         usable = np.asarray(np.isfinite(near).all(axis=1))
         near = np.where(usable[:, None], near, 0.0)
         middles = np.median(near, axis=1)[:, None]
-        for _ in range(CLOSER):
+        for _ in range(TRUST.closer):
             size = np.abs(near - middles)
             cells = 0.5 * np.diff(x) * (size[:, 1:] + size[:, :-1])
             unsure = 0.5 * np.diff(x) * np.abs(np.diff(size, axis=1))
             total = cells.sum(axis=1, keepdims=True)
-            rough = np.flatnonzero((unsure > UNSURE * total).any(axis=0))
+            rough = np.flatnonzero((unsure > TRUST.unsure * total).any(axis=0))
             if not len(rough):
                 break
             more = 0.5 * (x[rough] + x[rough + 1])
@@ -100,9 +92,11 @@ class Watch:
         total = look.upto[:, -1:]
         whole = np.diff(upto + turns * total, axis=1)
         off = np.abs(own - whole)
-        bad = np.abs(own.sum(axis=1) - total[:, 0]) > MISSED * total[:, 0]
+        bad = np.abs(own.sum(axis=1) - total[:, 0]) > TRUST.missed * total[:, 0]
         bad &= np.isfinite(own).all(axis=1)
-        least = np.maximum(0.1 * MISSED * total / len(h), 0.5 * off.max(axis=1, keepdims=True))
+        least = np.maximum(
+            0.1 * TRUST.missed * total / len(h), 0.5 * off.max(axis=1, keepdims=True)
+        )
         return np.asarray((off[bad] > least[bad]).any(axis=0))
 
 

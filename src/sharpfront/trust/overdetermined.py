@@ -13,10 +13,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import FormValues, form_at
 from sharpfront.trust.ellipticity import elliptic_order
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import left_free
 
-# Points on each part of the boundary that are looked at.
-ON_SIDE = 400
 # Terms smaller than this share of the largest are rounding.
 NO_TERM = 1e-12
 
@@ -56,7 +55,7 @@ def given_at_outflow(problem: Problem) -> list[str]:
         return []
     out = []
     for condition in problem.conditions:
-        found = problem.domain.boundary(condition.part, ON_SIDE)
+        found = problem.domain.boundary(condition.part, TRUST.on_side)
         form = form_at(problem.forms[0], problem.coordinates, found.points)
         outwards = np.sum(_slopes(form) * found.normals, axis=1)
         if np.max(outwards) > NO_TERM * np.max(np.abs(_slopes(form))):

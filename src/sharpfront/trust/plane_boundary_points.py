@@ -20,13 +20,13 @@ from sharpfront.geometry.panels import Ints, Panels
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 
-# Points along each panel, of a straight side so many times as many, and halvings between two of
-# them that lead to a zero.
-ALONG, STRAIGHT, PANEL_HALVINGS = 64, 8, 50
-# Points at a time between which a function's turn is looked for, down to a share of a panel.
-TURN_POINTS, TURN_CLOSE = 17, 1e-12
+# Halvings between two points that lead to a zero.
+PANEL_HALVINGS = 50
+# A function's turn is looked for down to this share of a panel.
+TURN_CLOSE = 1e-12
 # Panels are looked at up to here: formulas need not be defined at corners.
 BEFORE_END = 1.0 - 1e-12
 
@@ -48,7 +48,7 @@ class PlaneBoundaryPoints:
         self, problem: Problem, tiling: Tiling, away: Callable[[FloatArray], NDArray[np.bool_]]
     ) -> None:
         self.panels = Panels(_curves(tiling))
-        self.count = ALONG if tiling.outline else STRAIGHT * ALONG
+        self.count = TRUST.on_panel if tiling.outline else TRUST.straight * TRUST.on_panel
         self.coordinates, self.bounds = problem.coordinates, problem.domain.bounds
         self.away = away
 
@@ -77,10 +77,10 @@ class PlaneBoundaryPoints:
 
     def zeros(self, own: Ints, functions: Sequence[Expression]) -> tuple[Ints, FloatArray]:
         """Return panels and parameters at which functions are zero or change their signs."""
-        t = np.linspace(-1.0, 1.0, ALONG)
+        t = np.linspace(-1.0, 1.0, TRUST.on_panel)
         with np.errstate(all="ignore"):
-            every = np.repeat(own, ALONG), np.tile(t, len(own))
-            seen = self._signs(functions, *every).reshape(-1, len(own), ALONG)
+            every = np.repeat(own, TRUST.on_panel), np.tile(t, len(own))
+            seen = self._signs(functions, *every).reshape(-1, len(own), TRUST.on_panel)
             _, known, at = np.nonzero(seen == 0.0)
             which, i, j = np.nonzero(seen[:, :, :-1] * seen[:, :, 1:] < 0.0)
             some = np.unique(which)
@@ -98,11 +98,11 @@ class PlaneBoundaryPoints:
         self, own: Ints, functions: Sequence[tuple[Expression, bool]]
     ) -> tuple[Ints, FloatArray]:
         """Return panels and parameters at which functions turn that points do not resolve."""
-        t = np.linspace(-1.0, 1.0, ALONG)
+        t = np.linspace(-1.0, 1.0, TRUST.on_panel)
         panels, found = [own[:0]], [t[:0]]
         for function, by_ratio in functions:
-            seen = self._values([function], np.repeat(own, ALONG), np.tile(t, len(own)))
-            seen = seen.reshape(len(own), ALONG)
+            seen = self._values([function], np.repeat(own, TRUST.on_panel), np.tile(t, len(own)))
+            seen = seen.reshape(len(own), TRUST.on_panel)
             if not np.nanmax(steps(seen[:, 1:], seen[:, :-1], by_ratio), initial=0.0) <= RESOLVED:
                 for sign in (1.0, -1.0):
                     i, j = np.nonzero(_is_top(sign * seen))
@@ -112,13 +112,13 @@ class PlaneBoundaryPoints:
 
     def _top(self, function: Expression, sign: float, panels: Ints, t: FloatArray) -> FloatArray:
         """Return where a function is largest about parameters of panels, (m,)."""
-        reach, every = 2.0 / (ALONG - 1.0), np.arange(len(t))
-        shares = np.linspace(-1.0, 1.0, TURN_POINTS)[:, None]
+        reach, every = 2.0 / (TRUST.on_panel - 1.0), np.arange(len(t))
+        shares = np.linspace(-1.0, 1.0, TRUST.turn_points)[:, None]
         while reach > TURN_CLOSE:
             near = np.clip(t + reach * shares, -1.0, 1.0)
             found = self._values([function], np.resize(panels, near.size), near.ravel())
             t = near[np.argmax(sign * found.reshape(near.shape), axis=0), every]
-            reach *= 2.0 / (TURN_POINTS - 1.0)
+            reach *= 2.0 / (TRUST.turn_points - 1.0)
         return t
 
     def _signs(self, functions: Sequence[Expression], panels: Ints, t: FloatArray) -> FloatArray:

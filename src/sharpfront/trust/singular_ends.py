@@ -22,11 +22,12 @@ from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
+from sharpfront.trust.settings import TRUST
 
 # Where a box is crossed: not in the middle, where something may vanish by symmetry.
 ACROSS = 0.37
-# Places at which a change of sign is looked for, and how closely it is followed.
-LOOKS, BISECTIONS = 256, 30
+# How closely a change of sign is followed.
+BISECTIONS = 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -210,7 +211,7 @@ class _Ends:
 
     def lost_inside(self) -> float | None:
         """Return where highest derivatives cease to be given inside, by a change of sign."""
-        x = np.linspace(*self.interval, LOOKS + 2)[1:-1]
+        x = np.linspace(*self.interval, TRUST.signs + 2)[1:-1]
         try:
             leading = self._leading(x)
             found, rows = np.linalg.det(leading), np.abs(leading).max(axis=(0, 2))

@@ -25,19 +25,15 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import Surface, halves, surfaces_of
 from sharpfront.problem import Problem
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 
-# Triangles that are looked at are no longer than this share of the domain.
-SPACING = 1.0 / 24.0
-# Edges of them at most along which one function is followed to its zero, and halvings of each.
-EDGES, EDGE_HALVINGS = 400, 40
-# Triangles at most in which crossings are looked for; sixty halvings divide their sides by 2^30.
-CROSSED, CROSSING_HALVINGS = 512, 60
+# Halvings of an edge along which a function is followed to its zero.
+EDGE_HALVINGS = 40
+# Halvings of triangles in which crossings are looked for: they divide sides by 2^30.
+CROSSING_HALVINGS = 60
 # Points closer than this share of a surface to the line where it is cut are left out.
 MARGIN = 1e-6
-# Triangles that are halved towards a place where a function is largest, those in which it is more
-# than in all others: enough for a ridge that is twenty times as long as it is wide.
-TURN_TRIANGLES = 64
 
 Values = Callable[[FloatArray], FloatArray]
 
@@ -47,7 +43,7 @@ class Faces:
 
     def __init__(self, problem: Problem) -> None:
         self.surfaces = surfaces_of(pieces_of(problem.domain)) or []
-        self.spacing = SPACING * float(np.ptp(problem.domain.bounds, axis=0).max())
+        self.spacing = TRUST.spacing * float(np.ptp(problem.domain.bounds, axis=0).max())
         self.coordinates = problem.coordinates
 
     def __call__(self, parts: Sequence[str], residual: Expression) -> Watched:
@@ -124,7 +120,7 @@ class _Meshed:
         start, end = corners.reshape(-1, 3), np.roll(corners, -1, axis=1).reshape(-1, 3)
         normals = np.repeat(self.mesh.normals[triangles], 3, axis=0)
         which = np.flatnonzero(signs(start)[:, k] * signs(end)[:, k] <= 0)
-        which = which[:: max(1, len(which) // EDGES)]
+        which = which[:: max(1, len(which) // TRUST.edges)]
         normals = normals[which]
         sides = closed_in(
             lambda x: signs(self._moved(x, np.resize(normals, x.shape)).points)[:, k],
@@ -146,7 +142,7 @@ class _Meshed:
             near, first, second = halves(near), np.tile(first, 2), np.tile(second, 2)
             crossed, rows = _crossed(signs(near.corners)), np.arange(len(first))
             own = np.flatnonzero(crossed[rows, first] & crossed[rows, second])
-            own = own[:: max(1, -(-len(own) // CROSSED))]
+            own = own[:: max(1, -(-len(own) // TRUST.crossed))]
             near, first, second = _only(near, own), first[own], second[own]
         return near.middles if len(first) else _joined([])
 
@@ -155,7 +151,7 @@ class _Meshed:
         near = _only(self.mesh, self.surface.kept(self.mesh.middles)[0])
         for _ in range(CROSSING_HALVINGS):
             most = (sign * values(near.corners)[..., 0]).max(axis=1)
-            near = halves(_only(near, np.argsort(-most, kind="stable")[:TURN_TRIANGLES]))
+            near = halves(_only(near, np.argsort(-most, kind="stable")[: TRUST.turn_triangles]))
         return near.middles
 
     def _moved(self, points: FloatArray, normals: FloatArray) -> BoundaryPoints:

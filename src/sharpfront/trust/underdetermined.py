@@ -19,11 +19,8 @@ from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import Condition, PointCondition, Problem
 from sharpfront.trust.ellipticity import elliptic_order, is_of_waves
+from sharpfront.trust.settings import TRUST
 
-# Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
-INSIDE, BESIDE = 144, 24
-# So many times as many of all points where a domain has several pieces.
-PIECE = 16
 # How far beside them coefficients are looked at too, as a share of the domain.
 ASIDE = 1e-6
 # Relative to the rows' sizes: they are exact but for rounding of the coefficients.
@@ -67,7 +64,7 @@ def require_unknowns(problem: Problem) -> None:
     """Refuse a linear equation whose coefficients all vanish on a part of the domain."""
     if not any(map(switches, problem.equations)):
         return
-    every = problem.domain.sample(INSIDE, "quasi")
+    every = problem.domain.sample(TRUST.inside, "quasi")
     # What vanishes at a point alone, or on a line, does not so beside it.
     aside = ASIDE * np.ptp(problem.domain.bounds, axis=0) * np.cos(np.arange(every.shape[1]))
     for form in problem.forms:
@@ -91,7 +88,7 @@ def _is_elliptic(problem: Problem) -> bool:
     (form, *others), d = problem.forms, problem.domain.dimension
     if others or len(problem.unknowns) > 1 or d < 2 or form.order != 2:
         return False
-    points = problem.domain.sample(INSIDE, "quasi")
+    points = problem.domain.sample(TRUST.inside, "quasi")
     values, _ = form_values(form, environment(problem.coordinates, points), len(points))
     second = np.zeros((len(points), d, d))
     for term, value in zip(form.terms, values, strict=True):
@@ -167,15 +164,15 @@ def _null_space(rows: FloatArray) -> FloatArray:
 
 def _rows(problem: Problem, frame: FloatArray | None) -> FloatArray:
     """Return all forms applied to 1, x, y, ... of each unknown, (rows, unknowns (d + 1))."""
-    domain, more = problem.domain, 1 if frame is None else PIECE
-    inside = domain.sample(more * INSIDE, "grid")
+    domain, more = problem.domain, 1 if frame is None else TRUST.piece
+    inside = domain.sample(more * TRUST.inside, "grid")
     inside = inside[_within(inside, frame)]
     blocks = [_inserted(problem, form, inside) for form in problem.forms]
     stated: dict[tuple[Expression, ...], list[Condition]] = {}
     for condition in problem.conditions:
         stated.setdefault(condition.residuals, []).append(condition)
     for same in stated.values():
-        faces = [domain.boundary(c.part, more * BESIDE) for c in same]
+        faces = [domain.boundary(c.part, more * TRUST.beside) for c in same]
         points = np.concatenate([face.points for face in faces])
         normals = np.concatenate([face.normals for face in faces])
         own = _within(points, frame)

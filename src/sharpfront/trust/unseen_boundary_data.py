@@ -23,13 +23,8 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.settings import TRUST
 
-# Points inside at which it is looked how large a solution is.
-SIZED = 400
-# Values are unseen where a solution misses them by this many times the tolerance.
-MISSES = 10.0
-# Fluxes are where they are so many times as large as this share of them is.
-FLUXES, USUAL = 30.0, 0.98
 # Brackets are divided into so many parts at a time, all of them together: a formula takes hardly
 # longer at a thousand points than at one.
 PARTS_AT_ONCE = 512
@@ -56,7 +51,7 @@ def unseen_on_boundary(
         found = watching(parts, residual)
         if not len(found.points.points):
             continue
-        gaps = _missed(residual, solution, found, tol, problem.domain.sample(SIZED))
+        gaps = _missed(residual, solution, found, tol, problem.domain.sample(TRUST.sized))
         if gaps.max() > 0.0:
             return np.asarray(found.points.points[int(np.argmax(gaps))])
     return None
@@ -96,11 +91,11 @@ def _missed(
     left = np.abs(solution.mismatch([residual], found.points)[0])
     if any(sum(d.orders) for d in unknowns):
         # Slopes may be infinite at corners: only data that stand out from others count.
-        usual = float(np.quantile(data[found.even], USUAL)) if np.any(found.even) else 0.0
-        return np.where(left > 0.5 * data, data - FLUXES * max(usual, tol), 0.0)
+        usual = float(np.quantile(data[found.even], TRUST.usual)) if np.any(found.even) else 0.0
+        return np.where(left > 0.5 * data, data - TRUST.fluxes * max(usual, tol), 0.0)
     zero = (0,) * inside.shape[1]
     sizes = [np.abs(solution.values(d.unknown, inside, zero)).max() for d in unknowns]
-    return np.asarray(left - MISSES * tol * max(1.0, float(data.max(initial=0.0)), *sizes))
+    return np.asarray(left - TRUST.counts * tol * max(1.0, float(data.max(initial=0.0)), *sizes))
 
 
 def closed_in(

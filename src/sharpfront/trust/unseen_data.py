@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.place.patches.data_probes import SPREAD, DataProbes, beside, gaps_along, inside
+from sharpfront.place.patches.data_probes import DataProbes, beside, gaps_along, inside
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.plane_boundary_points import PlaneBoundaryPoints
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.solid_boundary_points import Faces
 from sharpfront.trust.unseen_boundary_data import unseen_on_boundary
 
 _WIDER_INSIDE = "Make it wider, or allow more functions with a larger max_kernels."
 _WIDER = "Make it wider, or solve in a small domain about it."
-# A solution is not trusted if data stand out from what a patch sees by this many times more than
-# what it would be cut for.
-UNSEEN = 10.0
 # Off a line on which data are infinite, in units of how far places on a side are looked at inside:
 # there rounding of the distance from it is a small part of that.
 OFF = 256.0
@@ -72,7 +70,7 @@ def unseen_inside(
     About an iterate that jumps they do with it: `away` tells which places are far enough from that.
     """
     for patch in patches:
-        if not len(inside(patch, looks.told[:-SPREAD])):
+        if not len(inside(patch, looks.told[: -SETTINGS.spread])):
             continue
         look = looks(patch)
         told = look.places[: look.told[0]]
@@ -82,7 +80,7 @@ def unseen_inside(
         room = np.minimum(OFF * room, 0.01 * patch.sides)
         off = patch.in_space(np.clip(at, patch.low + room, patch.high - room))
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
-            most = UNSEEN * max(1.0, SETTINGS.missed * float(tail.max()))
+            most = TRUST.unseen * max(1.0, SETTINGS.missed * float(tail.max()))
             for i in np.argsort(-gap[: len(told)]).tolist():
                 if gap[i] <= most:
                     break

@@ -1,10 +1,14 @@
 """Functions of corners: what they are, that they are added, and that estimates stay true."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork import adaptor
 from sharpfront.adapt.patchwork.corner_enrichment import Wedges
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.bases.corner_functions import restored, tabulated
 from sharpfront.leastsquares.leaf_rows import joined, least, remainder
@@ -203,7 +207,7 @@ def test_functions_that_do_not_lead_on_are_left(monkeypatch):
     monkeypatch.setattr(
         PatchState, "without_functions", property(lambda s: left.append(s) or without(s))
     )
-    monkeypatch.setattr("sharpfront.adapt.patchwork.adaptor.PATIENCE", 1)
+    monkeypatch.setattr(adaptor, "ADAPT", replace(ADAPT, patience=1))
     # And as if patches were cut for what functions leave already.
     monkeypatch.setattr("sharpfront.adapt.patchwork.state.cut_at_functions", lambda *_: [])
     problem = sf.Problem(

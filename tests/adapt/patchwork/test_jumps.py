@@ -17,7 +17,7 @@ from sharpfront.place.patches.cuts import Cell, rings
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation, split_weights
-from sharpfront.trust.conditioning import AMPLIFIED
+from sharpfront.trust.settings import TRUST
 
 
 @pytest.mark.parametrize(
@@ -425,4 +425,4 @@ def test_noise_is_measured_in_units_of_each_unknown(levels, place):
 
     walls = {"boundary": lambda u, v, p, x, y: (u, v)}
     assert grown(flow(SQUARE, **walls)) < 1e4
-    assert grown(sf.Problem(SQUARE, stokes, **walls)) > AMPLIFIED
+    assert grown(sf.Problem(SQUARE, stokes, **walls)) > TRUST.amplified

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.place.line.breakpoints import SURVEY, survey
+from sharpfront.place.line.breakpoints import survey
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import LineProblem
 
 PLACES = st.floats(-1.99, 2.99)
@@ -22,7 +23,7 @@ def cuts(*args, **options):
 
 def test_the_survey_is_even_and_inside():
     seen = survey(problem(np.sin))
-    assert seen.x.shape == (SURVEY,)
+    assert seen.x.shape == (LINE.survey,)
     assert seen.x[0] > -2
     assert seen.x[-1] < 3
     assert np.ptp(np.diff(seen.x)) < 1e-12

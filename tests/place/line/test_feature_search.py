@@ -1,5 +1,7 @@
 """The features are found before the first kernel, wherever and however thin they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,15 +11,8 @@ import sharpfront as sf
 from sharpfront.estimate.cells import grid
 from sharpfront.place.line import feature_search as module
 from sharpfront.place.line.breakpoints import survey
-from sharpfront.place.line.feature_search import (
-    CELLS,
-    JUMP,
-    MOST_CELLS,
-    changes_between,
-    concentrated,
-    discover,
-    smeared,
-)
+from sharpfront.place.line.feature_search import changes_between, concentrated, discover, smeared
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 
 NONE = np.zeros(0)
@@ -48,7 +43,7 @@ def test_a_layer_at_an_end(nu, side):
     found = found_in(stated((0.0, 1.0 if side else -1.0, -nu), left=1.0 - side, right=side))
     near = (1 - 20 * nu, 1.0) if side else (0.0, 20 * nu)
     assert share(found, *near) > 0.9
-    assert np.abs(np.diff(found.solution[0])).max() < JUMP
+    assert np.abs(np.diff(found.solution[0])).max() < LINE.jump
     x = found.system.grid.nodes
     exact = np.exp((x - 1) / nu) if side else np.exp(-x / nu)
     assert np.max(np.abs(found.solution[0] - exact)) < 1e-6
@@ -94,7 +89,7 @@ def test_a_spike_on_a_node_of_the_first_grid_beside_something_smooth():
 def test_nothing_is_found_where_nothing_is():
     found = found_in(stated((1.0, 0.0, -1.0), np.cos))
     assert found.monitor is None
-    assert len(found.system.grid.steps) == module.FIRST
+    assert len(found.system.grid.steps) == LINE.first_cells
 
 
 def test_zero_stays_zero():
@@ -119,10 +114,10 @@ def test_a_jump_at_a_cut_is_no_feature():
 
 
 def test_noise_takes_no_more_cells_than_allowed(monkeypatch):
-    monkeypatch.setattr(module, "MOST_CELLS", 5000)
+    monkeypatch.setattr(module, "LINE", replace(LINE, most_cells=5000))
     found = found_in(stated((0.0, 0.0, -1.0), lambda x: np.sin(1e9 * x**2)))
     assert len(found.system.grid.steps) <= 5001
-    assert MOST_CELLS > 10 * CELLS
+    assert LINE.most_cells > 10 * LINE.cells
 
 
 @pytest.mark.parametrize("shift", [-1e3, 0.0, 1e3])

@@ -12,12 +12,6 @@ from sharpfront.bases.line_patch import line_patch
 from sharpfront.maps.mixture_axis import mixture_axis
 from sharpfront.mixture import Mixture
 from sharpfront.place.line.kernel_plan import (
-    FEWEST_CELLS,
-    GROWTH,
-    LADDER,
-    MANY,
-    PIECE_KERNELS,
-    SLOWEST_DIGITS,
     Part,
     Plan,
     first_plan,
@@ -29,6 +23,7 @@ from sharpfront.place.line.kernel_plan import (
     with_features,
     within,
 )
+from sharpfront.place.line.settings import LINE
 from sharpfront.place.line.subintervals import (
     Stretch,
     axis_of,
@@ -130,7 +125,7 @@ def test_many_features_are_split_between():
     plan = first_plan([stretch(*((p, 1e-4) for p in places))], 1e-8, 8, 2)
     assert len(plan.parts) > 1
     assert all(p.patch.axis.components <= 8 for p in plan.parts)
-    assert all(p.patch.kernels <= PIECE_KERNELS * 1.2 for p in plan.parts)
+    assert all(p.patch.kernels <= LINE.piece_kernels * 1.2 for p in plan.parts)
     lows = np.array([p.stretch.low for p in plan.parts[1:]])
     assert np.abs(lows[:, None] - places).min() > 1e-3
     assert [p.stretch.low for p in plan.parts[1:]] == [p.stretch.high for p in plan.parts[:-1]]
@@ -146,10 +141,10 @@ def test_a_lone_feature_is_not_split_for_its_components(components):
 
 
 def test_few_cells_are_not_split():
-    edges = np.linspace(0, 1, FEWEST_CELLS + 1)
-    mass = np.zeros(FEWEST_CELLS)
+    edges = np.linspace(0, 1, LINE.fewest_cells + 1)
+    mass = np.zeros(LINE.fewest_cells)
     mass[[2, 8, 14]] = 1.0
-    lone = Stretch(0.0, 1.0, (0.0, 1.0), edges, mass, np.full(FEWEST_CELLS, 100.0))
+    lone = Stretch(0.0, 1.0, (0.0, 1.0), edges, mass, np.full(LINE.fewest_cells, 100.0))
     assert len(first_plan([lone], 1e-8, 1, 2).parts) == 1
 
 
@@ -244,7 +239,7 @@ def even(count, kernels=60):
     return Plan(tuple(part(a, b, kernels) for a, b in itertools.pairwise(edges)))
 
 
-@pytest.mark.parametrize("count", [2, 5, MANY + 15])
+@pytest.mark.parametrize("count", [2, 5, LINE.many + 15])
 def test_only_the_part_with_the_residual_grows(count):
     plan = even(count)
     home = count // 2
@@ -252,7 +247,7 @@ def test_only_the_part_with_the_residual_grows(count):
     check = checked(plan, place, 1e-5)
     growth = wanted_growth(plan, check, 1e-5, 1e-8, 1.5)
     assert growth.shape == (count,)
-    assert growth[home] > LADDER
+    assert growth[home] > LINE.ladder
     far = np.abs((np.arange(count) + 0.5) / count - place) > 0.35
     assert np.all(growth[far] == 1.0)
 
@@ -261,10 +256,10 @@ def test_growth_follows_the_digits_that_are_missing():
     plan = even(1)
     check = checked(plan, 0.5)
     growth = [wanted_growth(plan, check, e, 1e-8, 1.5)[0] for e in (1e-1, 1e-5, 1e-7, 2e-8, 1e-9)]
-    assert growth[0] == GROWTH
+    assert growth[0] == LINE.growth
     assert growth[1] == pytest.approx(-np.log10(0.5e-8) / 5)
-    assert growth[2] == pytest.approx(LADDER, abs=0.02)
-    assert growth[3] == LADDER
+    assert growth[2] == pytest.approx(LINE.ladder, abs=0.02)
+    assert growth[3] == LINE.ladder
     assert growth[4] == 1.0
 
 
@@ -274,7 +269,7 @@ def test_growth_follows_how_slowly_the_last_digits_came():
     assert slowness([60, 90], [1e-4, 1e-5]) == pytest.approx(2.0)
     assert slowness([60, 90], [1e-4, 1e-9]) == 1.0
     assert slowness([60, 90], [1e-4, 2e-4]) == 1.0
-    assert slowness([60, 90], [1e-4, 0.99e-4]) == SLOWEST_DIGITS
+    assert slowness([60, 90], [1e-4, 0.99e-4]) == LINE.slowest_digits
     plan = even(1)
     check = checked(plan, 0.5)
     growth = [wanted_growth(plan, check, 1e-7, 1e-8, 1.5, slow)[0] for slow in (1.0, 3.0)]
@@ -292,7 +287,7 @@ def test_growth_is_squared_where_half_the_kernels_fail_at_an_end(pole, power):
     aim = 0.2e-8 if power == 2 else 0.5e-8
     assert growth == pytest.approx((-np.log10(aim) / 6) ** power)
     # With two digits nothing is known of the others.
-    assert wanted_growth(plan, check, 1e-2, 1e-8, 1.5)[0] == GROWTH
+    assert wanted_growth(plan, check, 1e-2, 1e-8, 1.5)[0] == LINE.growth
 
 
 def test_steep_layers_of_nonlinear_problems_take_two_solves():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import erf
 
 import sharpfront as sf
-from sharpfront.place.line.breakpoints import SURVEY, survey
+from sharpfront.place.line.breakpoints import survey
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import ordinary
 
 SETTINGS = settings(max_examples=8, deadline=None, derandomize=True, database=None)
@@ -194,7 +195,7 @@ def test_the_survey_sees_what_is_narrow(name, w, c):
 def test_smooth_data_need_no_more_than_even_places():
     for source in (np.sin, np.exp, lambda x: 1 / (1 + 25 * x**2), lambda x: np.sin(400 * x)):
         plain = ordinary(sf.Problem(UNIT, lambda u, x: u.dx - source(x), left=lambda u, x: u))  # noqa: B023
-        assert len(survey(plain).x) == SURVEY
+        assert len(survey(plain).x) == LINE.survey
 
 
 def test_what_cannot_be_looked_into_is_sampled():

@@ -26,9 +26,9 @@ from sharpfront.adapt.patchwork.interface_vertices import indefinite
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.layer_tails import grown_layers, layer_tails, richer_layers
 from sharpfront.adapt.patchwork.residuals import mismatch_of, residual_on
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.soft_modes import soft_mode
 from sharpfront.adapt.patchwork.state import (
-    FEWEST,
     PatchAssessment,
     PatchState,
     is_moving,
@@ -72,19 +72,12 @@ from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance
-from sharpfront.trust.conditioning import AMPLIFIED
 from sharpfront.trust.coverage import refuse_gaps
+from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import require_unknowns
 
-# After so many solves integrals of sources and data are compared, once: what has no solution may go
-# on to the most functions, 37 s on a disk instead of 0.4.
-LONG = 4
-# So many estimates in a row that do not fall end the search.
-PATIENCE = 3
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
-# Where cells for the softest mode are too many, its weights are left so many times longer.
-LOOSER = (1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +116,7 @@ class Patches:
         waves = Waves.of(problem, tiling)
         looks = DataProbes(problem, tiling.marked, tol)
         cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks, shears)
-        for settings, asked in poorer(first, tol, FEWEST):
+        for settings, asked in poorer(first, tol, ADAPT.fewest):
             if functions_of(cells) <= most:
                 break
             cells = first_cells(problem, tiling, settings, asked, most // 2, waves, None, shears)
@@ -194,7 +187,7 @@ class Patches:
             state = replace(state, softness=assessment.mode.size, growing=assessment.mode.grows)
         if state.soft:
             state = replace(state, before=assessment.approximation)
-        if len(state.tried) == LONG and (told := without_balance(state.problem)):
+        if len(state.tried) == ADAPT.long and (told := without_balance(state.problem)):
             return replace(state, best=assessment, finished=told)
         if assessment.certificate is None:
             tails = state.counted(assessment.tails, assessment.mode, state.aim)
@@ -209,7 +202,7 @@ class Patches:
         """Return the state if estimates end the search, or go on without functions of corners."""
         found = state.answer
         assert found.certificate is not None
-        if found.certificate.amplification > AMPLIFIED:
+        if found.certificate.amplification > TRUST.amplified:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
             return trusted(state)
@@ -220,7 +213,7 @@ class Patches:
         tried = state.fitted and state.rows.is_simple
         # Where estimates rise with them they are no help either: with a source infinite on a side
         # functions of its corners ended far from it, and without them it takes 2200 functions.
-        worse = state.idle >= PATIENCE - 1 or found.certificate.moved
+        worse = state.idle >= ADAPT.patience - 1 or found.certificate.moved
         if (
             tried
             and worse
@@ -228,9 +221,9 @@ class Patches:
             and (other := state.beyond_functions(assessment.tails))
         ):
             return other
-        if state.layers and (state.final or state.idle >= PATIENCE):
+        if state.layers and (state.final or state.idle >= ADAPT.patience):
             return self._with_shells(state)
-        if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
+        if state.final or state.idle >= ADAPT.patience or state.aim <= SMALLEST:
             return given_up(state, self._allowance(state))
         return None
 
@@ -310,7 +303,7 @@ class Patches:
         They need not be richer where layers have more functions.
         """
         cells: list[Cell] = []
-        for looser in LOOSER if state.soft and mode else (1.0,):
+        for looser in ADAPT.looser if state.soft and mode else (1.0,):
             cells, changed = self.finer(state, state.counted(tails, mode, aim / looser), aim)
             cells = cells if changed or grew else richer(cells)
             if not self._too_many(state, cells):

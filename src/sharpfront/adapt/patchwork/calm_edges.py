@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sharpfront.adapt.patchwork.edges import SolidEdge, edges_on
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.equation.differentiation import partial_derivative
@@ -24,9 +25,6 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import form_at
-
-# Places along an edge at which data are compared.
-ON_EDGE = 40
 
 
 def are_calm(problem: Problem, tiling: Tiling, tol: float) -> bool:
@@ -76,9 +74,9 @@ def _misfits(problem: Problem, edges: list[SolidEdge]) -> Iterator[float]:
         if edge.angle > 0.75 * math.pi or edge.kinds != ("value", "value") or len(values) < 2:
             yield math.inf
             continue
-        points = np.empty((ON_EDGE, 3))
+        points = np.empty((ADAPT.on_edge, 3))
         points[:, [a for a in range(3) if a != edge.axis]] = edge.place
-        points[:, edge.axis] = np.linspace(edge.low, edge.high, ON_EDGE)
+        points[:, edge.axis] = np.linspace(edge.low, edge.high, ADAPT.on_edge)
         yield _at_edge(problem, values, points, extent)
 
 

@@ -35,7 +35,6 @@ from sharpfront.adapt.patchwork.comparison import (
 )
 from sharpfront.adapt.patchwork.corner_changes import CornerChanges
 from sharpfront.adapt.patchwork.interface_vertices import (
-    SMALLER,
     Point,
     cut_towards,
     cuts_for,
@@ -45,6 +44,7 @@ from sharpfront.adapt.patchwork.interface_vertices import (
 )
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.layer_tails import changes_in_layers, richer_layers, split_layers
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
@@ -60,22 +60,6 @@ from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.rows.row_scaling import lightest
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.trust.overdetermined import crowded
-
-# Modes of the operator are held to so much of them where resonances are looked for: one that any
-# patch holds to ten digits only lets noise grow to 1e9 at a resonance.
-HELD = 1e-16
-# Noise that grows to less than this share of what a resonance would make of it is none's doing.
-# There may be little of a mode in it: with 1e-3 two in a hundred resonances of pairs were not seen.
-BELOW = 1e-6
-# Where another norm changes the solution by less than this share of the tolerance, no point where
-# interfaces meet is looked into: with r^0.1 at one the change was 0.09 of the error.
-NEGLIGIBLE = 0.01
-# What rows leave falls at least by this factor with two more functions along every axis, unless
-# they contradict each other or a singularity is not resolved.
-UNFALLEN = 0.5
-# Where there are too many conditions: it fell by 1.3 to 4 where they contradicted each other, and
-# by 200 where they agreed.
-UNFALLEN_IN_EXCESS = 0.1
 
 MEANING = (
     "relative to max(1, max|u|): the change with two more functions along every axis of every "
@@ -174,7 +158,7 @@ class Certifier:
             found = _Compared.of((approximation, more, other), away, scales)
         change, norm, steps = found.change, found.norm, found.steps
         cut = 0.0
-        if norm > NEGLIGIBLE * tol:
+        if norm > ADAPT.negligible * tol:
             cut = self._at_vertices(cells, Change(approximation, self.rows.unknowns, scales))
         against = self._contradiction([c.patch for c in cells], finer, scales, tol)
         beside = 0.0
@@ -236,10 +220,10 @@ class Certifier:
             self.method.factor(patch_system(self.rows, self.tiling, p))[1].residual_norm
             for p in (patches, finer)
         )
-        if after <= (UNFALLEN_IN_EXCESS if excess else UNFALLEN) * left:
+        if after <= (ADAPT.unfallen_in_excess if excess else ADAPT.unfallen) * left:
             return 0.0
         found = after / lightest(finer, self.rows.order) / max(scales)
-        return max(1.0, found) if excess and found > NEGLIGIBLE * tol else found
+        return max(1.0, found) if excess and found > ADAPT.negligible * tol else found
 
     def _at_vertices(self, cells: Sequence[Cell], change: Change) -> float:
         """Return what patches cut towards the points where interfaces end or cross change."""
@@ -274,7 +258,7 @@ class Certifier:
         """
         if not self.singular_points:
             return []
-        wanted = max(smaller, SMALLER)
+        wanted = max(smaller, ADAPT.smaller)
         cuts = {point: cuts_for(a, wanted) for point, a in self.singular_points.items()}
         return cut_towards(cells, cuts, self.tiling.periods)
 
@@ -290,9 +274,9 @@ class Certifier:
         phases = self.waves.phases(patches)
         functions = np.array([patch.functions for patch in patches])
         left = float(lost(phases, functions).max())
-        if left <= HELD or grown * left <= BELOW:
+        if left <= ADAPT.held or grown * left <= ADAPT.below:
             return []
-        holds = holding(phases, max(HELD, 0.1 * BELOW / grown))
+        holds = holding(phases, max(ADAPT.held, 0.1 * ADAPT.below / grown))
         more = np.maximum(functions, holds).astype(int).tolist()
         return [replace(p, functions=tuple(k)) for p, k in zip(patches, more, strict=True)]
 

@@ -15,6 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 from scipy.linalg import eigvals, lstsq, svd
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import OF_SOURCE, of_source
@@ -22,12 +23,6 @@ from sharpfront.kernels import Orders
 
 # Which octants about a vertex lie in the domain: below or above it along each axis in turn.
 Octants = tuple[bool, ...]
-# Degrees are looked for around places so far apart, on solid harmonics of orders up to ROUGH.
-LOOKED_APART, ROUGH = 0.25, 8.0
-# Singular values that may belong to degrees around such a place.
-CANDIDATES = 6
-# What series that agree leave, in units of their weights.
-AGREED = 1e-4
 # Newton's steps for a degree, and when they end.
 NEWTON_STEPS, SETTLED = 8, 1e-7
 # Degrees closer than this are one, of several functions; guesses closer than that may be.
@@ -145,11 +140,11 @@ class Cone:
         """Return degrees of functions near one, about."""
         whole, change = self.matrices(degree)
         left, values, right = svd(whole, full_matrices=False)
-        projected = left[:, -CANDIDATES:].T @ change @ right[-CANDIDATES:].T
-        found = np.asarray(eigvals(-np.diag(values[-CANDIDATES:]), projected))
+        projected = left[:, -ADAPT.candidates :].T @ change @ right[-ADAPT.candidates :].T
+        found = np.asarray(eigvals(-np.diag(values[-ADAPT.candidates :]), projected))
         found = found[np.isfinite(found)]
-        near = found.real[np.abs(found.imag) < 0.1 * LOOKED_APART]
-        return np.asarray(degree + near[np.abs(near) < LOOKED_APART])
+        near = found.real[np.abs(found.imag) < 0.1 * ADAPT.looked_apart]
+        return np.asarray(degree + near[np.abs(near) < ADAPT.looked_apart])
 
     def settled(self, degree: float) -> tuple[float, FloatArray]:
         """Return a degree by Newton's method, and weights of its functions, (n, functions)."""
@@ -160,7 +155,7 @@ class Cone:
             degree += step
             if abs(step) < SETTLED:
                 break
-        return degree, right[values < AGREED].T
+        return degree, right[values < ADAPT.agreed].T
 
 
 def is_flat(octants: Octants) -> bool:
@@ -188,7 +183,7 @@ def functions_of(
             degrees += [degree] * own.shape[1]
             weights.append(own)
     made, left = cone.of_source()
-    if left < AGREED:
+    if left < ADAPT.agreed:
         weights.append(made[:, None])
     none = np.zeros((len(made), 0))
     # Fans that remember nothing of the search.
@@ -200,7 +195,7 @@ def _guesses(octants: Octants, below: float) -> list[float]:
     """Return degrees below one at which a cone has functions, about."""
     if is_flat(octants):
         return []
-    rough = Cone(octants, ROUGH)
-    places = np.arange(0.5 * LOOKED_APART, below, LOOKED_APART)
+    rough = Cone(octants, ADAPT.rough)
+    places = np.arange(0.5 * ADAPT.looked_apart, below, ADAPT.looked_apart)
     found = np.sort(np.concatenate([rough.near(place) for place in places]))
     return [a for k, a in enumerate(found.tolist()) if not k or a - found[k - 1] > NEARLY_SAME]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.maps import Quadrilateral
@@ -18,8 +19,6 @@ from sharpfront.place.tiling.blocks import Block
 
 # Sides whose directions differ from that of a ray by less, in radians, are along it.
 ALONG_SIDE = 1e-12
-# Places on a ray in each cell that are looked at.
-SEEN_ON_RAY = 100
 
 
 def cells_of(blocks: Sequence[Block]) -> FloatArray:
@@ -76,7 +75,7 @@ def _crossed_cells(
     last = np.where(rate < -ALONG_SIDE, lengths, np.inf).min(axis=1)
     outside = np.any(along & (start >= -near), axis=1)
     out = (last - first > near) & ~outside
-    shares = np.linspace(0.0, 1.0, SEEN_ON_RAY + 2)[1:-1]
+    shares = np.linspace(0.0, 1.0, ADAPT.seen_on_ray + 2)[1:-1]
     for i in np.flatnonzero(out):
         points = corner + (first[i] + (last[i] - first[i]) * shares)[:, None] * ray
         out[i] = domain.contains(points).any()

@@ -20,6 +20,7 @@ from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.shadow_terms import told_by_formulas
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
@@ -33,8 +34,6 @@ from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import IntegralCondition, Problem
 
-# Places in the domain at which coefficients are looked at.
-LOOKED = 400
 # Ratios of coefficients that differ by less are constant.
 EVEN = 1e-10
 
@@ -176,7 +175,7 @@ class Wedges:
 
     def _is_smooth_about(self, functions: CornerFunctions) -> bool:
         """Tell whether layers are wide where functions of a point are held."""
-        points = self.problem.domain.sample(LOOKED)
+        points = self.problem.domain.sample(ADAPT.looked)
         points = np.concatenate([points[functions.has(points)], [functions.place]])
         return self._allowed(*self._stiffness_at(points, 1.0 / abs(functions.slopes[0])))[0]
 
@@ -219,7 +218,7 @@ class Wedges:
             return False
         if not told_by_formulas(self.problem):
             return False
-        found = tensors(self.problem, self.problem.domain.sample(LOOKED))
+        found = tensors(self.problem, self.problem.domain.sample(ADAPT.looked))
         sizes = np.trace(found, axis1=1, axis2=2)
         if not np.all(sizes * sizes[0] > 0.0):
             return False
@@ -234,7 +233,7 @@ class Wedges:
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
         """The domain in units of layers of winds, and of reactions, waves or tensions."""
-        return self._stiffness_at(self.problem.domain.sample(LOOKED), self._extent)
+        return self._stiffness_at(self.problem.domain.sample(ADAPT.looked), self._extent)
 
     def _stiffness_at(self, points: FloatArray, extent: float) -> tuple[float, float]:
         """Return the same of a part of the domain, by points of it."""

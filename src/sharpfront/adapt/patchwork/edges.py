@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.exponents import leading_terms
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.bases.edge_functions import EdgeFunctions
@@ -31,8 +32,6 @@ from sharpfront.rows.form_values import form_at
 # domain.
 EDGE_SHARES = (0.01, 0.3, 0.5, 0.7, 0.99)
 BESIDE = 1e-6
-# Places on a ray that functions jump on.
-ON_RAY = 60
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ def _free(problem: Problem, edge: SolidEdge, extent: float) -> float | None:
     for share in (0.5, 0.25, 0.75):
         cut = edge.angle + share * (2.0 * math.pi - edge.angle)
         way = np.array([math.cos(edge.first + cut), math.sin(edge.first + cut)])
-        ray = edge.place + 2.0 * extent * np.geomspace(BESIDE, 1.0, ON_RAY)[:, None] * way
+        ray = edge.place + 2.0 * extent * np.geomspace(BESIDE, 1.0, ADAPT.on_ray)[:, None] * way
         every = [np.insert(ray, edge.axis, low + (high - low) * x, axis=1) for x in EDGE_SHARES]
         if not problem.domain.contains(np.concatenate(every)).any():
             return cut

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import Term
 from sharpfront.equation.oblique_lines import Line
@@ -26,12 +27,6 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 
-# Exponents are looked for in this range; a larger one is seen by the weights of patches.
-RANGE = (1e-4, 0.6)
-# Those of oscillations, r^(i a), in this one.
-OSCILLATING = (1e-3, 5.0)
-# Places at which they are looked for, evenly in log a.
-EXPONENTS = 800
 # Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
 SECTOR_AT, ON_WALL = 1e-7, 1e-9
 # Powers closer to a whole number than this are one.
@@ -72,7 +67,7 @@ def least_exponent(
     found = _about(problem, tiling, vertex, lines)
     if not isinstance(found, _About):
         return found
-    a = np.geomspace(*RANGE, EXPONENTS)
+    a = np.geomspace(*ADAPT.exponents, ADAPT.exponents_seen)
     return _first(a, found.left(around(found.sectors, a)), touching=found.given is None)
 
 
@@ -85,7 +80,7 @@ def oscillates(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequ
     found = _about(problem, tiling, vertex, lines)
     if not isinstance(found, _About) or len({k > 0.0 for k, _ in found.sectors}) < 2:
         return False
-    a = np.geomspace(*OSCILLATING, EXPONENTS)
+    a = np.geomspace(*ADAPT.oscillating, ADAPT.exponents_seen)
     growth = np.exp(a * sum(opening for _, opening in found.sectors))
     left = found.left(around(found.sectors, a, _swelled)) / growth
     return bool(np.any(np.sign(left[1:]) != np.sign(left[:-1])) or np.abs(left).max() < TOUCHING)

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt.patchwork.exponents import across_axes, least_exponent, oscillates, tensors
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
@@ -31,14 +32,8 @@ from sharpfront.rows.materials import material_lines
 
 Point = tuple[float, float]
 
-# With A r^a at a point and patches of size h there, least squares finds A / (1 + C h^(2 a)) instead
-# of A. A look halves patches until h^(2 a) is so many times smaller; where C h^(2 a) was as large
-# as this before, it sees 0.7 of the error.
-SMALLER, LARGE = 30.0, 10.0
 # Points so far from a corner, in units of the patch, are the corner.
 NEAR = 1e-9
-# Cuts where the exponent is not known, and at the most.
-CUTS, MOST_CUTS = 12, 48
 
 _OSCILLATES = (
     "The conductivity changes its sign at ({:.4g}, {:.4g}), and its values on the two sides are so "
@@ -48,19 +43,19 @@ _OSCILLATES = (
 _OTHER_SIGNS = "Take conductivities whose ratio is farther from -1, or the same sign for both."
 
 
-def cuts_for(exponent: float, smaller: float = SMALLER) -> int:
+def cuts_for(exponent: float, smaller: float = ADAPT.smaller) -> int:
     """Return how often patches are halved until h^(2 a) is so many times smaller, within limits."""
     if not exponent:
-        return CUTS
-    return min(max(1, math.ceil(math.log2(smaller) / (2.0 * exponent))), MOST_CUTS)
+        return ADAPT.cuts
+    return min(max(1, math.ceil(math.log2(smaller) / (2.0 * exponent))), ADAPT.most_cuts)
 
 
 def share_seen(exponent: float) -> float:
     """Return which share of the error that a point makes a look sees, were it as large as LARGE."""
     if not exponent:
         return 1.0
-    after = LARGE * math.exp2(-2.0 * exponent * cuts_for(exponent))
-    return 1.0 - after / (1.0 + after) * (1.0 + LARGE) / LARGE
+    after = ADAPT.large * math.exp2(-2.0 * exponent * cuts_for(exponent))
+    return 1.0 - after / (1.0 + after) * (1.0 + ADAPT.large) / ADAPT.large
 
 
 def interface_vertices(

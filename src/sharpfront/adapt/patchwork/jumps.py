@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, jumps_of
 from sharpfront.bases.patch import Patch
@@ -38,18 +39,10 @@ from sharpfront.trust.plane_boundary_points import PlaneBoundaryPoints
 
 Place = tuple[float, ...]
 
-# Within this share of the domain's size of a jump nothing is said of the solution.
-NEAR_JUMP = 0.1
 # Closer than this share to one that functions have, rounding of places is seen in values.
 UNTOLD = 1e-8
 # Patches that lie within this share of it are cut no more: tails there are such rounding.
 FINEST = 1e-6
-# A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
-# belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
-FALLING = 0.97
-# What decays by more than e^-10 within a patch is not resolved by it: weights of e^(-10 s) begin to
-# fall at degree ten.
-THIN = 10.0
 # How close to a place on a side values are compared, of the side's length.
 CLOSE = (1e-10, 1e-9)
 # How close to the end of a side slopes are looked at that are infinite at it.
@@ -72,7 +65,7 @@ class Jumps:
         """Return the corners at which conditions give an unknown two values."""
         extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         if problem.domain.dimension != 2:
-            return cls(NEAR_JUMP * extent)
+            return cls(ADAPT.near_jump * extent)
         found: dict[Place, str] = {}
         slopes = Compatibility(problem)
         straight_ones = [block for block in tiling.blocks if not isinstance(block.chart, Strip)]
@@ -97,7 +90,7 @@ class Jumps:
             if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
                 found[place] = told
         found = {_snapped(p, tiling.corners, UNTOLD * extent): told for p, told in found.items()}
-        return cls(NEAR_JUMP * extent, tuple(sorted(found)), found)
+        return cls(ADAPT.near_jump * extent, tuple(sorted(found)), found)
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -120,7 +113,7 @@ class Jumps:
     @property
     def closest(self) -> float:
         """How close to a jump rounding of places does not tell one side from the other."""
-        return UNTOLD / NEAR_JUMP * self.radius
+        return UNTOLD / ADAPT.near_jump * self.radius
 
     def shares(self, patches: Sequence[Patch], rough: Mapping[str, int]) -> dict[str, FloatArray]:
         """Return how much of what goes wrong in each patch counts, for each unknown, (patches,)."""
@@ -129,7 +122,7 @@ class Jumps:
             for place in self.places:
                 if np.linalg.norm(patch.corners - place, axis=1).max() <= self.radius:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
-            finest = FINEST / NEAR_JUMP * self.radius
+            finest = FINEST / ADAPT.near_jump * self.radius
             if any(np.linalg.norm(patch.corners - p, axis=1).max() <= finest for p in self.held):
                 size[i] = 0.0
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
@@ -153,7 +146,7 @@ class Jumps:
             if (
                 tail > least
                 and cell.levels >= SETTINGS.enough
-                and tail >= FALLING**cell.levels * cell.tail
+                and tail >= ADAPT.falling**cell.levels * cell.tail
                 and not (problem is not None and _is_wide(problem, cell))
             ):
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
@@ -172,7 +165,7 @@ def _is_wide(problem: Problem, cell: Cell) -> bool:
         return False
     middle = cell.patch.points([np.zeros(1)])
     rates = decay_rates(problem, middle, 0, int(cell.corner[0]))[0]
-    return float(rates.max(initial=0.0) * cell.patch.sides[0]) > THIN
+    return float(rates.max(initial=0.0) * cell.patch.sides[0]) > ADAPT.thin
 
 
 def in_words(places: Sequence[Place]) -> str:

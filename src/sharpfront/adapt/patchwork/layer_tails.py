@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, count
 from sharpfront.bases.layer_functions import LayerFunctions
@@ -19,14 +20,6 @@ from sharpfront.solution.approximation import Approximation
 
 # So many last degrees count as the tail: odd and even ones may differ.
 LAST = 2
-# No more degrees along a layer and functions across it than this are added at once.
-LAYER_STEPS = 6, 3
-# Where functions of a layer end errors are so many times what is left of these: 5 on a ball with a
-# layer of 0.057 of its radius.
-CUT_OFF = 6.0
-# Points along each side of a square of a surface and across its layer at which solutions are
-# compared.
-LAYER_COMPARED = (5, 7)
 
 
 def split_layers(
@@ -76,7 +69,7 @@ class LayerTails:
         falls = [math.log(most / max(x, 1e-300)) for x in (along, across)]
         steps = max(1, layer.degrees[0] - peak), max(1, len(ends) - 1)
         rates = falls[0] / steps[0], falls[1] / steps[1]
-        left = CUT_OFF * float(np.abs(layer.at_end @ weights).max())
+        left = ADAPT.cut_off * float(np.abs(layer.at_end @ weights).max())
         return cls(layer, along, across, rates, left)
 
     @property
@@ -97,8 +90,8 @@ class LayerTails:
         if along > STRIPS.most_along:
             return None
         along, across = (
-            min(along, self.layer.degrees[0] + LAYER_STEPS[0]),
-            min(more[1], LAYER_STEPS[1]),
+            min(along, self.layer.degrees[0] + ADAPT.layer_steps[0]),
+            min(more[1], ADAPT.layer_steps[1]),
         )
         across += len(self.layer.degrees)
         return _with(self.layer, along, across)
@@ -133,7 +126,7 @@ def changes_in_layers(solutions: Sequence[Approximation], scales: Sequence[float
     found = layer_tails(solutions[0], scales)
     if not found:
         return [0.0] * (len(solutions) - 1)
-    points = np.concatenate([own.layer.sample(*LAYER_COMPARED) for own in found])
+    points = np.concatenate([own.layer.sample(*ADAPT.layer_compared) for own in found])
     values = [each.values(next(iter(each.bases)), points, (0, 0, 0)) for each in solutions]
     gaps = [float(np.abs(a - b).max()) / scales[0] for a, b in itertools.pairwise(values)]
     gaps[0] += max(own.cut_off for own in found)

@@ -24,6 +24,7 @@ from sharpfront.adapt.patchwork.corner_sides import (
 from sharpfront.adapt.patchwork.corner_symbols import highest_terms, layer_rates
 from sharpfront.adapt.patchwork.exponents import leading_terms, tensors
 from sharpfront.adapt.patchwork.plate_corners import functions_of_plate, square_root
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.shadow_terms import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term, jumps_of
@@ -38,10 +39,8 @@ from sharpfront.problem import Problem
 CONORMAL = 1e-9
 # The inside of a corner is looked at so far from it, in units of the domain.
 INSIDE_AT = 1e-6
-# Directions in which a function may jump, as shares of the angle outside, and places on a ray that
-# are looked at.
+# Directions in which a function may jump, as shares of the angle outside.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
-ALONG_RAY = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +158,7 @@ class PlaneCorners:
         """Return z half way from a place on the rim of a hole to the other side of the hole."""
         back = np.linalg.inv(np.array([[s.real, s.imag] for s in bare.slopes]).T)
         cut = angle + 0.5 * (2 * math.pi - angle)
-        lengths = 2.0 * np.geomspace(INSIDE_AT, 1.0, ALONG_RAY)
+        lengths = 2.0 * np.geomspace(INSIDE_AT, 1.0, ADAPT.inside_rays)
         ray = lengths[:, None] * (back @ np.array([math.cos(cut), math.sin(cut)]))
         inside = self.problem.domain.contains(np.array(bare.place) + ray)
         half = 0.5 * lengths[int(np.argmax(inside))]
@@ -303,7 +302,7 @@ class PlaneCorners:
         Straight sides tell to rounding, as they have to in a slit; others are looked at.
         """
         if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = far * np.geomspace(INSIDE_AT, 1.0, ALONG_RAY)
+            lengths = far * np.geomspace(INSIDE_AT, 1.0, ADAPT.inside_rays)
             return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
         for block in self.tiling.blocks:
             for wall in block.walls:

@@ -14,15 +14,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.shadow_terms import SAME_POWER
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 
 # Terms of a form along x and y with their coefficients.
 Principal = Mapping[tuple[int, ...], float]
-# Where powers are looked for: so many starts for each that lies along the real axis, and so many
-# across; steps from each.
-STARTS, STARTS_ACROSS, STEPS = 4, 4, 30
+# Steps from each start towards a power.
+STEPS = 30
 # Sums of terms that conditions leave less than this share of are solutions.
 DEPENDENT = 1e-9
 # Powers are looked at in pairs so far apart for how conditions change with them.
@@ -113,10 +113,11 @@ class _Held:
 
     def powers(self, most: float) -> list[complex]:
         """Return the powers of finite energy that are no whole numbers, of each pair one."""
-        step = math.pi / self.angle / STARTS
+        step = math.pi / self.angle / ADAPT.starts
         # Beyond that two of the terms are too large for the others to make up for them.
         high = (math.log(2.0 * most) + 2.0) / self.angle
-        real, imaginary = np.arange(1.0, most + step, step), np.linspace(0.0, high, STARTS_ACROSS)
+        real = np.arange(1.0, most + step, step)
+        imaginary = np.linspace(0.0, high, ADAPT.starts_across)
         s = (real[:, None] + 1j * imaginary + 1e-3j).ravel()
         found = []
         for _ in range(STEPS):

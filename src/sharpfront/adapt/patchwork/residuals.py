@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Expression
@@ -15,8 +16,6 @@ from sharpfront.solution.approximation import Approximation
 
 # Positions on each axis of a patch at which the residual is looked at.
 _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
-# Points on each part of the boundary at which conditions are looked at.
-ON_PART = 256
 POINTS = ("points", "normals")
 
 
@@ -38,7 +37,7 @@ def mismatch_of(problem: Problem, approximation: Approximation) -> float:
     """Return the largest miss of a condition on the boundary."""
     parts: dict[tuple[Expression, ...], list[BoundaryPoints]] = {}
     for c in problem.conditions:
-        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, ON_PART))
+        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, ADAPT.on_part))
     misses = []
     for residuals, own in parts.items():
         points, normals = (np.concatenate([getattr(b, k) for b in own]) for k in POINTS)

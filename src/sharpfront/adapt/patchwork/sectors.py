@@ -21,15 +21,15 @@ from sharpfront.adapt.patchwork.exponents import (
     tensors,
     turned,
 )
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 from sharpfront.problem import Problem
 
 # Conductivities are one number if they differ by this share.
 ROUNDED = 1e-12
-# Places for every unit at which powers are looked for; what is smaller than that share of the other
-# is zero. Powers as close to a whole number are one.
-PER_POWER, NULL, AS_GOOD_AS_WHOLE = 500, 1e-6, 1e-6
+# What is smaller than this share of another is zero. Powers as close to a whole number are one.
+NULL, AS_GOOD_AS_WHOLE = 1e-6, 1e-6
 # Functions with a logarithm go on across edges up to this share of them, or are left out.
 GOES_ON = 1e-8
 # Singular values below this share of the largest are none.
@@ -147,7 +147,7 @@ def _solutions(sectors: Sectors, most: float) -> list[tuple[float, list[ComplexA
             return np.asarray(2.0 - passed[0, 0] - passed[1, 1])
         return np.asarray(passed[1 if given[1] == "flux" else 0, 1 if given[0] == "value" else 0])
 
-    for found in roots(left, np.linspace(0.0, most, int(PER_POWER * most))[1:]):
+    for found in roots(left, np.linspace(0.0, most, int(ADAPT.per_power * most))[1:]):
         whole = abs(found - round(found)) < AS_GOOD_AS_WHOLE
         power = float(round(found)) if whole else found
         if power >= most:

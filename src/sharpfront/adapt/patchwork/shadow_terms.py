@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from sharpfront.adapt.patchwork.corner_sides import Bend
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 from sharpfront.equation.expression import Apply, Constant
@@ -24,12 +25,6 @@ from sharpfront.equation.graph import ordered
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import FormValues, form_at
 
-# On the sector the last terms, n orders smoother than a function's first one, are this small beside
-# it: what is left out is smaller still, and what is rounded is not seen. It reaches over so many
-# orders of magnitude, and is no smaller than that, in units of the domain.
-SMALL, DECADES, SMALLEST_SECTOR = 1e-9, 2.0, 1e-5
-# Points along a ray and across.
-ALONG, ACROSS = 12, 25
 # Sums of terms that leave less than this share of the largest are rounding.
 RANK = 1e-13
 # Powers closer than this are the same.
@@ -147,14 +142,14 @@ class _Sector:
     ) -> None:
         # Distances from the corner, not places, so that they are not rounded.
         self.corner = replace(corner, place=(0.0, 0.0))
-        reach = max(SMALLEST_SECTOR, SMALL ** (1.0 / smoother))
-        radii = reach * np.geomspace(10.0**-DECADES, 1.0, ALONG)
+        reach = max(ADAPT.smallest_sector, ADAPT.last_terms ** (1.0 / smoother))
+        radii = reach * np.geomspace(10.0**-ADAPT.decades, 1.0, ADAPT.along_ray)
         slopes = np.array([[s.real for s in corner.slopes], [s.imag for s in corner.slopes]])
         self._back = np.linalg.inv(slopes)
         self._rows: list[tuple[FormValues, FloatArray, FloatArray]] = []
         self._far: list[FloatArray] = []
         self._jumps: list[FloatArray] = []  # what conditions leave of angles of sides
-        inner = angle * (np.arange(ACROSS) + 0.5) / ACROSS
+        inner = angle * (np.arange(ADAPT.across_rays) + 0.5) / ADAPT.across_rays
         away, far = self._points(radii, inner)
         place = np.array(corner.place)
         (equation,) = problem.forms

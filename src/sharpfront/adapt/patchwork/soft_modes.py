@@ -15,15 +15,14 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.certify import noise_in
 from sharpfront.adapt.patchwork.comparison import compared_values
-from sharpfront.adapt.patchwork.state import MOVING, PatchState, corner_flags, tolerance_of
+from sharpfront.adapt.patchwork.settings import ADAPT
+from sharpfront.adapt.patchwork.state import PatchState, corner_flags, tolerance_of
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.tails import SoftMode, tails_of
 from sharpfront.solution.approximation import Approximation, split_weights
 
-# Weights of a mode are asked to be smaller by this factor at once: they grow as it is set free.
-AT_ONCE = 0.01
 # No weights of a mode smaller than this share of it are asked for: they are rounding.
 SMALLEST_OF_MODE = 1e-13
 
@@ -56,9 +55,9 @@ def soft_mode(
     scales = np.where(smooth, size, np.inf).tolist()
     every = [np.ones(len(state.cells))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))
-    aim = max(SMALLEST_OF_MODE, aim, AT_ONCE * float(tails.tail.max()))
+    aim = max(SMALLEST_OF_MODE, aim, ADAPT.at_once * float(tails.tail.max()))
     # The last cells are assessed again, and by themselves do not grow.
-    grows = moving or abs(size - state.softness) > MOVING * share * size
+    grows = moving or abs(size - state.softness) > ADAPT.moving * share * size
     grows = grows or (state.final and state.growing)
     return SoftMode(tails_of(load, scales, aim, every, corner_flags(state)), aim, size, grows)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.cones import Octants, functions_of
 from sharpfront.adapt.patchwork.edges import BESIDE, boxes_beside, conductivities_of
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.local_functions import HeldFunctions
@@ -16,10 +17,6 @@ from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-
-# Orders of solid harmonics that functions of a vertex are made of, and how many more for a digit:
-# with 12, 16 and 24 of them those of a cube without an octant are known to 4e-5, 2e-7 and 3e-11.
-ORDERS, FOR_A_DIGIT = 14.0, 2.0
 
 
 def vertex_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[SharedFunctions, ...]:
@@ -35,7 +32,7 @@ def vertex_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[Shar
     ):
         return ()
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-    most = ORDERS + FOR_A_DIGIT * max(2, math.ceil(-math.log10(tol) - 0.01))
+    most = ADAPT.orders + ADAPT.for_a_digit * max(2, math.ceil(-math.log10(tol) - 0.01))
     found: list[SharedFunctions] = []
     for place in itertools.product(*(x.tolist() for x in block.lines)):
         at = np.array(place)

@@ -19,6 +19,7 @@ from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.enriched_patches import cut_at_functions, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.layer_tails import split_layers
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, count
 from sharpfront.bases.layer_functions import LayerFunctions
@@ -37,21 +38,6 @@ from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Solved
-
-# Where comparisons of solutions are trusted, however loose the tolerance is.
-SURE = 1e-2
-# Solutions that are wrong in the same way do not agree to this share of themselves.
-ALIKE = 1e-3
-# Two solutions may be so many times as far apart as both estimates allow for, and the estimate of
-# the one with more functions may be so many times larger.
-APART = 2.0
-# A solution that has moved by so many times the tolerance is not certified.
-MOVING = 10.0
-# And no more than so many of them in a row are not.
-MOVES = 4
-
-# Functions along an axis with which a patch can still be judged by its weights.
-FEWEST = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +211,8 @@ class PatchState:
         dimension = self.problem.domain.dimension
         settings = SETTINGS.within(dimension, self.tol)
         base, most = settings.functions(self.tol), settings.most(self.tol, dimension)
-        least = FEWEST if self.rows.is_simple else base - (0 if self.soft else SETTINGS.keeping)
+        least = base if self.soft else base - SETTINGS.keeping
+        least = ADAPT.fewest if self.rows.is_simple else least
         return Limits(base, most, least)
 
     def counted(self, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
@@ -266,11 +253,11 @@ def _missed(state: PatchState, before: PatchAssessment, after: PatchAssessment) 
         return 0.0
     scales = scales_of(after.approximation, state)
     apart = distance(after.approximation, before.approximation, scales, state.jumps)
-    if apart > APART * (before.reached + after.reached):
+    if apart > ADAPT.apart * (before.reached + after.reached):
         return apart
     # Patches alone may do worse than with functions of corners.
     alike = len({_shared(found.approximation) for found in (before, after)}) == 1
-    return after.reached if alike and after.reached > APART * before.reached else 0.0
+    return after.reached if alike and after.reached > ADAPT.apart * before.reached else 0.0
 
 
 def _shared(approximation: Approximation) -> int:
@@ -289,11 +276,11 @@ def tolerance_of(state: PatchState, approximation: Approximation) -> float:
     percent is not trusted yet: small disks that heat had lost two thirds of their heat in both.
     """
     if state.rows.is_simple:
-        return min(state.tol, SURE) if state.problem.domain.dimension == 2 else state.tol
+        return min(state.tol, ADAPT.sure) if state.problem.domain.dimension == 2 else state.tol
     size = float(np.abs(compared_values(approximation)).max())
-    if not np.isfinite(size) or size < ALIKE * state.tol:
+    if not np.isfinite(size) or size < ADAPT.alike * state.tol:
         return state.tol
-    return min(state.tol, max(ALIKE, state.tol) * size)
+    return min(state.tol, max(ADAPT.alike, state.tol) * size)
 
 
 def is_moving(state: PatchState, approximation: Approximation) -> bool:
@@ -303,11 +290,11 @@ def is_moving(state: PatchState, approximation: Approximation) -> bool:
     all the same: on a resonance no two solutions agree.
     """
     fewer = state.before is not None and state.before.kernels < approximation.kernels
-    if state.before is None or not fewer or state.moves >= MOVES:
+    if state.before is None or not fewer or state.moves >= ADAPT.moves:
         return False
     scales = scales_of(approximation, state)
     apart = distance(approximation, state.before, scales, state.jumps)
-    return apart > MOVING * tolerance_of(state, approximation)
+    return apart > ADAPT.moving * tolerance_of(state, approximation)
 
 
 def longest_tail(assessment: PatchAssessment) -> Solved:

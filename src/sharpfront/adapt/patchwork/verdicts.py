@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sharpfront.adapt.patchwork.jumps import in_words
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState, longest_tail
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
@@ -18,8 +19,6 @@ from sharpfront.trust.balance import unbalanced
 from sharpfront.trust.overdetermined import crowded, given_at_outflow
 from sharpfront.trust.unseen_data import unseen_data, unseen_inside
 
-# Below this an estimate that does not fall may be rounding, which its weights tell.
-FLOOR = 1e-9
 _JUMPS = (
     "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
     "meet there agree, or lead one value to the other over a short stretch."
@@ -163,7 +162,7 @@ def given_up(state: PatchState, allowed: Allowance) -> PatchState:
     tried = as_estimates(state.tried, value, longest)
     if state.final:
         end = short_of_kernels(reached, value, tried, allowed, best.roughest)
-    elif value < FLOOR:
+    elif value < ADAPT.may_be_rounding:
         end = floor(reached, value, tried, longest)
     else:
         end = unlowered(reached, value, tried, dimension, best.roughest)

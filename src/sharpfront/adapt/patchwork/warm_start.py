@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sharpfront.adapt.patchwork.certify import Certificate, noise_in
+from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.soft_modes import probes_of
 from sharpfront.adapt.patchwork.state import Neighbour, PatchState
 from sharpfront.leastsquares.traces import Tree
@@ -16,10 +17,6 @@ from sharpfront.place.patches.tails import Tails
 from sharpfront.problem import Problem
 from sharpfront.problem.family import same_but_numbers
 from sharpfront.trust.overdetermined import crowded
-
-# Numbers of neighbours differ by this factor at most, a layer's width by its root or by 1.5 where
-# it stands squared. Farther away patches are too many or too few more often than not.
-REACH = 2.5
 
 
 def neighbour_of(state: PatchState, problem: Problem) -> Neighbour | None:
@@ -31,7 +28,7 @@ def neighbour_of(state: PatchState, problem: Problem) -> Neighbour | None:
     found, best = state.near, state.best
     if found is None and best is not None and best.certificate is not None:
         found = Neighbour(state.problem, best.certificate, best.tails)
-    if found is None or state.layers or not same_but_numbers(found.problem, problem, REACH):
+    if found is None or state.layers or not same_but_numbers(found.problem, problem, ADAPT.reach):
         return None
     if problem.domain.dimension == 2 and len(problem.unknowns) == 1 and state.rows.order > 1:
         pair = (replace(state.wedges, problem=each) for each in (found.problem, problem))
@@ -53,7 +50,7 @@ def carried(state: PatchState, tails: Tails, method: Tree) -> Certificate | None
     if max(known.contradiction, known.beside, known.moved, known.held) or not probes:
         return None
     grown = noise_in(probes[0], state.rows)
-    if not grown <= REACH * known.amplification:
+    if not grown <= ADAPT.reach * known.amplification:
         return None
     # Not less than the neighbour's: where tails are shorter, what else it counts need not be. On a
     # disk an estimate that went down with them was a ninth of the error.

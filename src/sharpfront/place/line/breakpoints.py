@@ -16,33 +16,18 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import edges_along, tells_all
 from sharpfront.equation.narrow_features import around, foci
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import Evaluated, Function, LineProblem
 
 Row = FloatArray | None
 
-# Places at which varying functions are looked at once.
-SURVEY = 16_000
-# About what is narrow, places are added until a function changes by this share of its range from
-# one to the next; halvings of a gap at most.
-SHOWN, GAP_HALVINGS = 0.05, 40
-# A function bends no more in a gap between even places than about it if it is off the line there
-# by less than this share of the second differences about it: an eighth for a curve, a half for a
-# front within the gap.
-CURVED = 0.16
+# Halvings of a gap at most: places are then rounding apart.
+GAP_HALVINGS = 40
 # Variation beside the size of a function that is taken for the noise of its rounding. What hides
 # below it is left to the error estimate.
 NEGLIGIBLE = 1e-9
-# A jump stands out by this factor against the differences around it; the cusp of a square root
-# halfway between two places by 3.2.
-OUTSTANDING = 3.0
-# Share of a jump that must remain when its bracket shrinks to rounding.
-PERSISTS = 0.5
 # Cuts closer than this share of the interval are one: a piece between them would be rounding.
 CLOSEST = 1e-12
-# Parts of the bracket at each step towards a kink, of which four are kept.
-ZOOM = 16
-# Share of a kink's change of slope that must remain at each step.
-BENDS = 1.0 / 3.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +77,7 @@ def _even_places(low: float, high: float, samples: int) -> tuple[FloatArray, NDA
 def survey(problem: LineProblem) -> Survey:
     """Return the functions of the problem at even places and where they may be narrow."""
     low, high = problem.interval
-    x, every = _even_places(low, high, SURVEY)
+    x, every = _even_places(low, high, LINE.survey)
     functions = (*problem.functions, *problem.weights)
     if not any(map(callable, functions)):
         nothing = (None,) * len(functions)
@@ -150,7 +135,8 @@ class _Even:
         off = np.asarray(self.f(places) - np.interp(places, x, y))
         bend = np.abs(np.diff(self.y, 2, prepend=self.y[:1], append=self.y[-1:]))
         gap = np.searchsorted(self.x, places)
-        allowed = CURVED * np.maximum(np.append(bend, bend[-1])[gap], bend[np.maximum(gap - 1, 0)])
+        bend = np.maximum(np.append(bend, bend[-1])[gap], bend[np.maximum(gap - 1, 0)])
+        allowed = LINE.curved * bend
         # Half a gap beyond the outermost places a curve is off its line by three times as much.
         allowed[(gap == 0) | (gap == len(self.x))] *= 3.0
         allowed += NEGLIGIBLE * np.abs(self.y).max()
@@ -183,16 +169,16 @@ def _dense(
     jumps = np.array([cut.above for cut in cuts])
     off = look.off(places)
     for _ in range(GAP_HALVINGS):
-        wide = np.abs(np.diff(off)) > SHOWN * np.ptp(off)
+        wide = np.abs(np.diff(off)) > LINE.shown * np.ptp(off)
         wide &= np.diff(places) > 1e-13 * (high - low)
         wide &= np.searchsorted(jumps, places[1:]) == np.searchsorted(jumps, places[:-1])
-        if not wide.any() or len(places) > SURVEY:
+        if not wide.any() or len(places) > LINE.survey:
             break
         middle = 0.5 * (places[1:] + places[:-1])[wide]
         places = np.insert(places, np.flatnonzero(wide) + 1, middle)
         off = look.off(places)
     step = np.abs(np.diff(off, prepend=off[:1], append=off[-1:]))
-    return places[np.maximum(step[1:], step[:-1]) > 0.1 * SHOWN * np.ptp(off)]
+    return places[np.maximum(step[1:], step[:-1]) > 0.1 * LINE.shown * np.ptp(off)]
 
 
 def _bends(y: FloatArray) -> bool:
@@ -233,7 +219,7 @@ def _outstanding(change: FloatArray, least: float) -> list[int]:
     pad = np.concatenate([[0.0, 0.0], change, [0.0, 0.0]])
     before = np.minimum(pad[1:-3], pad[:-4])
     after = np.minimum(pad[3:-1], pad[4:])
-    stands_out = (change > OUTSTANDING * np.maximum(before, after)) & (change > least)
+    stands_out = (change > LINE.outstanding * np.maximum(before, after)) & (change > least)
     return [int(i) for i in np.flatnonzero(stands_out)]
 
 
@@ -266,7 +252,7 @@ def _jump(
             high, right = middle, here
         else:
             low, left = middle, here
-        if abs(right - left) < PERSISTS * first:
+        if abs(right - left) < LINE.persists * first:
             return middle, None
     return high, Cut(low, high)
 
@@ -281,15 +267,15 @@ def _kink(
     """
     last, gain = 0.0, 1.0
     while high - low > 1e-8 * length:
-        x = np.linspace(low, high, ZOOM + 1)
+        x = np.linspace(low, high, LINE.zoom + 1)
         second = np.abs(np.diff(f(x), 2)) / (x[1] - x[0])
         i = int(np.argmax(second))
         # A kink between two samples shows in two of the differences.
         pair = float(second[max(i - 1, 0) : i + 2].sum())
-        if pair < BENDS * last:
+        if pair < LINE.bends * last:
             return 0.5 * (low + high), None
         last, gain = pair, pair / max(last, 1e-300)
-        low, high = float(x[max(i - 1, 0)]), float(x[min(i + 3, ZOOM)])
+        low, high = float(x[max(i - 1, 0)]), float(x[min(i + 3, LINE.zoom)])
     middle = 0.5 * (low + high)
     jump = _jump(f, low, high, length)[1] if gain > 3.0 else None
     return middle, jump or Cut(middle, middle)

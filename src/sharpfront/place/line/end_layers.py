@@ -16,25 +16,12 @@ from sharpfront.arrays import FloatArray, largest
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.mixture.model import made
 from sharpfront.place.line.breakpoints import Survey
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import LineProblem, Term
 
 # Rates of decay away from the left and from the right end.
 Rates = tuple[float, float]
-# Places at which the roots of coefficients that vary are looked at.
-ROOT_PLACES = 17
-# A layer is told apart from what is smooth from this many widths to the interval on.
-THIN_LAYER = 15.0
-# Rates of layers differ by less than this factor along the interval, and waves are no longer than
-# this phase: anything else may be narrow inside.
-EVEN_RATES, PHASE = 10.0, 6.0
-# Cells over the interval, and cells in each width of a layer, fewer and fewer away from it.
-EVEN_CELLS, IN_LAYER = 64, 16
 _EVEN_PLACES = np.linspace(0.0, 1.0, 17)
-# Nothing is left of a layer so many widths away; components of its mixture at most; the share of
-# a monitor that may be elsewhere.
-TAIL, MOST, UNTOLD = 12.0, 4, 0.02
-# Data without features: polynomials of this degree up to so little of their range.
-DEGREE, FAINT = 24, 1e-8
 
 
 def layers_at_ends(problem: LineProblem, seen: Survey) -> Rates | None:
@@ -43,7 +30,7 @@ def layers_at_ends(problem: LineProblem, seen: Survey) -> Rates | None:
         return None
     low, high = problem.interval
     varies = any(map(callable, problem.coefficients))
-    x = np.linspace(low, high, ROOT_PLACES) if varies else np.array([low])
+    x = np.linspace(low, high, LINE.root_places) if varies else np.array([low])
     rates = _end_rates(problem.sample(x)[:-1].T.tolist(), high - low)
     return rates if rates is not None and max(rates) > 0.0 else None
 
@@ -53,12 +40,13 @@ def graded_nodes(interval: tuple[float, float], rates: Rates) -> FloatArray:
     (low, high), (left, right) = interval, rates
     length, most = high - low, max(rates)
     # Positions in the first half, even ones and ever closer ones to a layer.
-    graded = np.sinh(np.arange(1, IN_LAYER * math.asinh(0.5 * length * most)) / IN_LAYER) / most
+    steps = np.arange(1, LINE.in_layer * math.asinh(0.5 * length * most)) / LINE.in_layer
+    graded = np.sinh(steps) / most
     half = np.concatenate([0.5 * length * _EVEN_PLACES, graded])
     half.sort()
     table = np.concatenate([half, length - half[-2::-1]])
     share = np.arcsinh(left * table) - np.arcsinh(right * (length - table))
-    share = EVEN_CELLS / length * table + IN_LAYER * share
+    share = LINE.even_cells / length * table + LINE.in_layer * share
     cells = math.ceil(share[-1] - share[0])
     even = share[0] + np.arange(cells + 1) * ((share[-1] - share[0]) / cells)
     nodes = low + np.interp(even, share, table)
@@ -74,14 +62,14 @@ def exponentials(
     It is what EM makes of an exponential, scaled.
     """
     (low, high), total = interval, float(np.add.reduce(masses))
-    reach = [min(TAIL / rate, 0.5 * (high - low)) if rate else 0.0 for rate in rates]
+    reach = [min(LINE.tail / rate, 0.5 * (high - low)) if rate else 0.0 for rate in rates]
     first, last = np.searchsorted(edges, [low + reach[0], high - reach[1]]).tolist()
     shares = [float(np.add.reduce(m)) / total for m in (masses[:first], masses[last:])]
-    if sum(shares) < 1.0 - UNTOLD:
+    if sum(shares) < 1.0 - LINE.untold:
         return None
     weights, means, widths = _exponential()
     sides = zip((low, high), (1.0, -1.0), rates, shares, strict=True)
-    own = [(end, way / rate, share) for end, way, rate, share in sides if share > UNTOLD]
+    own = [(end, way / rate, share) for end, way, rate, share in sides if share > LINE.untold]
     places = np.concatenate([end + width * means for end, width, _ in own])
     deviations = np.concatenate([abs(width) * widths for _, width, _ in own])
     parts = np.concatenate([share * weights for _, _, share in own])
@@ -91,8 +79,8 @@ def exponentials(
 @lru_cache(maxsize=1)
 def _exponential() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means and deviations of the mixture fitted to exp(-x)."""
-    edges = np.linspace(0.0, 4.0 * TAIL, 100 * round(TAIL) + 1)
-    found = fit_bins(edges, -np.diff(np.exp(-edges)), MOST)
+    edges = np.linspace(0.0, 4.0 * LINE.tail, 100 * round(LINE.tail) + 1)
+    found = fit_bins(edges, -np.diff(np.exp(-edges)), LINE.most_in_layers)
     return found.weights, found.means[:, 0], np.sqrt(found.covariances[:, 0, 0])
 
 
@@ -109,7 +97,7 @@ def _smooth(seen: Survey) -> bool:
         return False
     q, step = _polynomials(len(seen.even))
     rows = [row[seen.even[::step]] for row in seen.rows if row is not None]
-    return all(largest(y - q @ (y @ q)) <= FAINT * np.ptp(y) for y in rows)
+    return all(largest(y - q @ (y @ q)) <= LINE.faint * np.ptp(y) for y in rows)
 
 
 @lru_cache(maxsize=1)
@@ -117,7 +105,7 @@ def _polynomials(places: int) -> tuple[FloatArray, int]:
     """Return polynomials, orthonormal on some of the even places, and which those are."""
     step = max(places // 1000, 1)
     x = np.linspace(-1.0, 1.0, len(range(0, places, step)))
-    return np.linalg.qr(np.polynomial.chebyshev.chebvander(x, DEGREE))[0], step
+    return np.linalg.qr(np.polynomial.chebyshev.chebvander(x, LINE.degree))[0], step
 
 
 def _end_rates(coefficients: list[list[float]], length: float) -> Rates | None:
@@ -127,15 +115,15 @@ def _end_rates(coefficients: list[list[float]], length: float) -> Rates | None:
         if a * coefficients[0][2] <= 0.0 or b * coefficients[0][1] < 0.0:
             return None
         square = (0.5 * b / a) ** 2 - c / a
-        if math.sqrt(max(-square, 0.0)) * length > PHASE:
+        if math.sqrt(max(-square, 0.0)) * length > LINE.phase:
             return None
         root = math.sqrt(max(square, 0.0))
         every.append((max(root + 0.5 * b / a, 0.0), max(root - 0.5 * b / a, 0.0)))
     for rates in zip(*every, strict=True):
-        if max(rates) * length > THIN_LAYER and EVEN_RATES * min(rates) < max(rates):
+        if max(rates) * length > LINE.thin_layer and LINE.even_rates * min(rates) < max(rates):
             return None
     left, right = every[0][0], every[-1][1]
     return (
-        left if left * length > THIN_LAYER else 0.0,
-        right if right * length > THIN_LAYER else 0.0,
+        left if left * length > LINE.thin_layer else 0.0,
+        right if right * length > LINE.thin_layer else 0.0,
     )

@@ -19,26 +19,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.place.line.breakpoints import NEGLIGIBLE, Cut, Survey
 from sharpfront.place.line.end_layers import Rates, graded_nodes, layers_at_ends
+from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import LineProblem, Term
-
-# Cells of the first grid, and of the adapted ones.
-FIRST = 2000
-CELLS = 300
-# A quantity is followed until it changes by less than this share of its range between cells.
-JUMP = 0.10
-# On the first grid: a feature thinner than 1/15 of the variation's natural length.
-FIRST_JUMP = 15.0 / FIRST
-ROUNDS = 8
-# Cells for each JUMP of total variation: about a third of the cells go where the variation is.
-ENOUGH = 3.0
-# Never more cells than this: noise has as much variation as there are cells.
-MOST_CELLS = 200_000
-# Neighbouring cells are taken at their word up to this ratio of lengths.
-GRADING = 2.0
-# Share of a too wide cell's mass that is put beside its narrow neighbour.
-NEAR = 0.9
-# The monitor is smeared over this many cells: the next grid may find a feature beside its image.
-SMEAR = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +57,11 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
     varying = [i for i, f in enumerate(problem.functions) if callable(f)]
     varying += range(len(problem.functions), len(seen.rows))
     rows, small = [seen.rows[i] for i in varying], list[FloatArray]()
-    cells, limit, followed = CELLS, FIRST_JUMP, list[bool]()
+    cells, limit, followed = LINE.cells, LINE.first_jump, list[bool]()
     if layers is not None:
         # Layers do not jump on these cells, and are followed all the same.
-        limit, followed = JUMP, [True] * 2 + [False] * len(varying)
-    for turn in range(ROUNDS):
+        limit, followed = LINE.jump, [True] * 2 + [False] * len(varying)
+    for turn in range(LINE.rounds):
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
@@ -101,19 +83,19 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         mass, total = monitor(change, followed, len(u))
         if not total > 0.0:
             return Discovery(system, u, data[-1], None)
-        if limit == JUMP and not any(jumping):
+        if limit == LINE.jump and not any(jumping):
             break
-        cells = max(cells, int(ENOUGH * total / JUMP))
-        cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST_CELLS)
+        cells = max(cells, int(LINE.enough * total / LINE.jump))
+        cells = min(int(1.5 * cells) if turn >= 3 else cells, LINE.most_cells)
         points = _with_fixed(equal_shares(points, mass, cells), fixed)
-        limit = JUMP
+        limit = LINE.jump
     return Discovery(system, u, data[-1], mass, layers)
 
 
 @lru_cache(maxsize=4)
 def _first_grid(low: float, high: float) -> Grid:
     """Return the first grid."""
-    points = grid(np.linspace(low, high, FIRST + 1))
+    points = grid(np.linspace(low, high, LINE.first_cells + 1))
     for part in points:
         part.flags.writeable = False
     return points
@@ -237,13 +219,13 @@ def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatAr
     its last wide cell as evenly filled would invent a wide feature.
     """
     h = points.steps
-    if 0.8 * np.maximum.reduce(h) <= GRADING * np.minimum.reduce(h):
+    if 0.8 * np.maximum.reduce(h) <= LINE.grading * np.minimum.reduce(h):
         return points.nodes, monitor
     beyond = np.empty(len(h) + 2)
     beyond[0], beyond[1:-1], beyond[-1] = np.inf, h, np.inf
     left, right = beyond[:-2], beyond[2:]
     width = np.minimum(left, right)
-    width *= GRADING
+    width *= LINE.grading
     wide = (width < 0.8 * h).nonzero()[0]
     if wide.size == 0:
         return points.nodes, monitor
@@ -251,7 +233,7 @@ def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatAr
     cut = np.where(to_left, points.nodes[wide] + width[wide], points.nodes[wide + 1] - width[wide])
     beside = np.where(to_left, wide - 1, wide + 1)
     # Never denser than beside.
-    near = np.minimum(NEAR * monitor[wide], monitor[beside] / h[beside] * width[wide])
+    near = np.minimum(LINE.near * monitor[wide], monitor[beside] / h[beside] * width[wide])
     mass = monitor.copy()
     mass[wide] = np.where(to_left, near, monitor[wide] - near)
     return _inserted(points.nodes, wide, cut), _inserted(mass, wide, monitor[wide] - mass[wide])
@@ -274,7 +256,7 @@ def equal_shares(points: Grid, mass: FloatArray, cells: int) -> FloatArray:
     """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h, d the smeared monitor."""
     edges, mass = concentrated(points, mass)
     h = (edges[1:] - edges[:-1]) / (edges[-1] - edges[0])
-    d = smeared(mass, SMEAR)
+    d = smeared(mass, LINE.smear)
     d /= np.add.reduce(d)
     mixed = np.sqrt(d * h)
     mixed *= 0.28 / np.add.reduce(mixed)

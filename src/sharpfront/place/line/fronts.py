@@ -9,15 +9,10 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces.frame import Frame
+from sharpfront.place.line.settings import LINE
 
 # Components at most, if nothing is said.
 MOST_COMPONENTS = 8
-# Weights of the variation of u and of u_x in the monitor.
-IN_VALUE, IN_SLOPE = 0.2, 1.0
-# Lighter components are the tails of others.
-LIGHT = 0.005
-# An unknown that varies less than this share of the largest is not followed.
-UNVARYING = 1e-8
 # Places in an element.
 IN_ELEMENT = (0.0, 0.25, 0.5, 0.75)
 
@@ -79,9 +74,9 @@ class Profile:
         total = np.full(len(self.x) - 1, 1e-12)
         spread = np.ptp(self.values, axis=1)
         for u, slope, size in zip(self.values, self.slopes, spread, strict=True):
-            if size <= UNVARYING * max(float(spread.max()), 1e-300):
+            if size <= LINE.unvarying * max(float(spread.max()), 1e-300):
                 continue
-            for q, weight in ((u, IN_VALUE), (slope, IN_SLOPE)):
+            for q, weight in ((u, LINE.in_value), (slope, LINE.in_slope)):
                 change = np.abs(np.diff(q))
                 total += weight * change / max(float(change.sum()), 1e-300)
         return total
@@ -102,7 +97,7 @@ class Profile:
         """Return a mixture fitted to the monitor from nothing."""
         line = self.opened() if self.periodic else self
         found = fit_bins(line.x, line.masses(), components)
-        heavy = found.weights > LIGHT
+        heavy = found.weights > LINE.light
         weights = found.weights[heavy] / found.weights[heavy].sum()
         return Mixture(weights, found.means[heavy], found.covariances[heavy])
 
@@ -116,7 +111,7 @@ def speeds(profile: Profile, mixture: Mixture) -> FloatArray:
     x = 0.5 * (profile.x[1:] + profile.x[:-1])
     middle = [0.5 * (q[:, 1:] + q[:, :-1]) for q in (profile.slopes, profile.rates)]
     size = np.maximum(np.ptp(profile.values, axis=1), 1e-300)[:, None]
-    size = np.where(size > UNVARYING * size.max(), size, np.inf)
+    size = np.where(size > LINE.unvarying * size.max(), size, np.inf)
     slopes, rates = middle[0] / size, middle[1] / size
     means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
     gap = x - means[:, None]

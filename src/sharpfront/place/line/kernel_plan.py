@@ -17,8 +17,8 @@ from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
 from sharpfront.maps import MixtureAxis, mixture_axis
 from sharpfront.mixture import Mixture
+from sharpfront.place.line.settings import LINE
 from sharpfront.place.line.subintervals import (
-    FEWEST_CELLS,
     Stretch,
     axis_of,
     features,
@@ -32,23 +32,6 @@ from sharpfront.place.line.subintervals import (
 )
 from sharpfront.problem.line_problem import LinearCondition, LineProblem
 from sharpfront.rows.line_rows import condition_blocks
-
-# Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
-LADDER = 1.2
-# Largest growth per step.
-GROWTH = 1.8
-# Kernels for a digit are taken to be no more than this many times those for the digits before.
-SLOWEST_DIGITS = 4.0
-# An error is left at an end of a piece if it is in this share of the piece's coordinate beside it.
-END = 0.1
-# Digits from which on it is told how more of them will come: below, kernels may miss all of u.
-SETTLED = 3.0
-# More than this in one piece: split it. QR costs N^3, and one map serves few features well.
-PIECE_KERNELS = 170
-# Error solves for the parts' shares: one for each would be quadratic in their number.
-MANY = 40
-# A part whose mixture is fitted again gets this many times more kernels.
-REFIT_GROWTH = 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,25 +92,27 @@ class Plan:
 
 def rung(kernels: float) -> int:
     """Return the first number of the ladder that is not below `kernels`."""
-    step = math.ceil(math.log(max(kernels, 30.0) / 40.0) / math.log(LADDER) - 1e-9)
-    return round(40.0 * LADDER**step)
+    step = math.ceil(math.log(max(kernels, 30.0) / 40.0) / math.log(LINE.ladder) - 1e-9)
+    return round(40.0 * LINE.ladder**step)
 
 
 def start_number(stretch: Stretch, c: MixtureAxis, tol: float) -> int:
     """Return the kernels of a first solve, before anything is known but what was discovered.
 
     A few for the smooth part, for each feature some and more for every decade between its scale and
-    the stretch, four times as many for a front as for a layer at an end, two for each swing of u; a
-    smaller tolerance takes proportionally more. Only the work depends on this number, never the
-    answer's trust: it was read off the kernels that the problems of tests/accuracy needed. With
-    twice as many for a front 300 others, drawn at random, took 625 solves, with four times 500, and
-    as many kernels in the end.
+    the stretch, four times as many for a front as for a layer at an end, some for each swing of u;
+    a smaller tolerance takes proportionally more. Only the work depends on this number, never the
+    answer's trust.
     """
-    digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
+    digits = min(max(-math.log10(tol) / LINE.digits, LINE.least_share), LINE.most_share)
     graded_sides = sides_and_decades(c)
     swings = max(float(np.add.reduce(stretch.swings)) - sum(n for n, _ in graded_sides), 0.0)
-    graded = sum(n * n * (8 + 6.5 * min(decades, 5.0)) for n, decades in graded_sides)
-    return rung(digits * (max(26.0, 18 + graded) + 2.0 * swings))
+    graded = sum(
+        n * n * (LINE.for_feature + LINE.for_decade * min(decades, LINE.decades))
+        for n, decades in graded_sides
+    )
+    smooth = max(LINE.smooth, LINE.beside + graded)
+    return rung(digits * (smooth + LINE.for_swing * swings))
 
 
 def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order: int) -> Plan:
@@ -136,7 +121,7 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
     queue, done = list(stretches), []
     while queue:
         stretch = queue.pop(0)
-        small = len(stretch.mass) <= FEWEST_CELLS
+        small = len(stretch.mass) <= LINE.fewest_cells
         mixture = mixture_of(stretch, total, components + 1)
         c = axis_of(stretch, mixture)
         if c.components > components and (small or len(features(c)[0]) == 1):
@@ -144,7 +129,7 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
             mixture = mixture_of(stretch, total, components)
             c = axis_of(stretch, mixture)
         kernels = start_number(stretch, c, tol)
-        crowded = c.components > components or kernels > PIECE_KERNELS
+        crowded = c.components > components or kernels > LINE.piece_kernels
         if crowded and not small:
             queue = [*split_stretch(stretch, c), *queue]
         else:
@@ -154,8 +139,8 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
 
 def even_plan(interval: tuple[float, float], order: int, max_kernels: int) -> Plan:
     """Return one piece without features, for an answer that will be refused."""
-    edges = np.linspace(*interval, FEWEST_CELLS + 1)
-    nothing = np.zeros(FEWEST_CELLS)
+    edges = np.linspace(*interval, LINE.fewest_cells + 1)
+    nothing = np.zeros(LINE.fewest_cells)
     stretch = Stretch(*interval, interval, edges, nothing, nothing)
     kernels = min(rung(60), max_kernels)
     patch = line_patch(mixture_axis(*interval), kernels, interval, order)
@@ -171,13 +156,13 @@ def within(plan: Plan, max_kernels: int) -> Plan:
         return plan
     if len(plan.parts) == 1 and max_kernels < rung(0.0):
         return Plan((_resized(plan.parts[0], max_kernels),))
-    share = max_kernels / plan.kernels / LADDER
+    share = max_kernels / plan.kernels / LINE.ladder
     return Plan(tuple(_resized(part, rung(part.patch.kernels * share)) for part in plan.parts))
 
 
 def finer(plan: Plan) -> Plan:
     """Return the plan with as many more kernels in every part as a step may add."""
-    return Plan(tuple(_resized(p, rung(GROWTH * p.patch.kernels)) for p in plan.parts))
+    return Plan(tuple(_resized(p, rung(LINE.growth * p.patch.kernels)) for p in plan.parts))
 
 
 def _resized(part: Part, kernels: int) -> Part:
@@ -199,11 +184,11 @@ def grown(
         if factor > 1.0 and refit:
             seen = looked_again(part.stretch, check)
             part = _placed(part, seen, refitted(seen, components))
-            kernels = max(kernels, rung(old * REFIT_GROWTH))
+            kernels = max(kernels, rung(old * LINE.refit_growth))
         most = _most_kernels(part.patch.axis)
         if kernels <= most or _indivisible(part.stretch):
             # What cannot be divided stays at its limit: its QR would cost the cube of more.
-            parts.append(_resized(part, min(kernels, max(rung(most / LADDER), old))))
+            parts.append(_resized(part, min(kernels, max(rung(most / LINE.ladder), old))))
         else:
             parts += _halves(part, kernels, tol, check, components)
     return Plan(tuple(parts))
@@ -232,12 +217,12 @@ def with_features(
 
 def _most_kernels(c: MixtureAxis) -> float:
     """Return the kernels a piece may hold: twice as many around a single feature."""
-    return PIECE_KERNELS * (2.1 if 0 < sides(c) <= 2 else 1.02)
+    return LINE.piece_kernels * (2.1 if 0 < sides(c) <= 2 else 1.02)
 
 
 def _indivisible(stretch: Stretch) -> bool:
     short = stretch.high - stretch.low < 1e-12 * (abs(stretch.low) + abs(stretch.high))
-    return short or len(stretch.mass) < FEWEST_CELLS
+    return short or len(stretch.mass) < LINE.fewest_cells
 
 
 def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components: int) -> list[Part]:
@@ -248,7 +233,7 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
         seen = looked_again(half, check)
         mixture = refitted(seen, components)
         c = axis_of(seen, mixture)
-        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most_kernels(c) / LADDER))
+        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most_kernels(c) / LINE.ladder))
         out.append(Part(seen, mixture, line_patch(c, number, seen.inside, patch.order)))
     return out
 
@@ -258,7 +243,7 @@ def slowness(kernels: Sequence[int], errors: Sequence[float]) -> float:
     if len(kernels) < 2 or not 0.0 < errors[-1] < errors[-2] < 0.1:
         return 1.0
     gained = math.log(errors[-1]) / math.log(errors[-2]) - 1.0
-    return min(max((kernels[-1] / kernels[-2] - 1.0) / max(gained, 1e-3), 1.0), SLOWEST_DIGITS)
+    return min(max((kernels[-1] / kernels[-2] - 1.0) / max(gained, 1e-3), 1.0), LINE.slowest_digits)
 
 
 def wanted_growth(
@@ -275,12 +260,12 @@ def wanted_growth(
         found = safety * _shares(plan, check) / max(1.0, check.size)
         shares = found if found.max() >= 0.3 * tol else shares
     digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
-    wanted = np.clip(1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0), LADDER, GROWTH)
+    wanted = np.clip(1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0), LINE.ladder, LINE.growth)
     # One rung more costs less than another solve, which half a digit too few would take.
-    squared = np.clip(-math.log10(0.2 * tol) / digits, 1.0, GROWTH) ** 2
+    squared = np.clip(-math.log10(0.2 * tol) / digits, 1.0, LINE.growth) ** 2
     # What takes more than a part should hold is to be fitted in other coordinates.
-    squared = np.minimum(squared, [PIECE_KERNELS / p.kernels for p in plan.patches])
-    at_end = np.logical_and(_left_at_ends(plan, check), digits > SETTLED)
+    squared = np.minimum(squared, [LINE.piece_kernels / p.kernels for p in plan.patches])
+    at_end = np.logical_and(_left_at_ends(plan, check), digits > LINE.settled)
     wanted = np.where(at_end, np.maximum(wanted, squared), wanted)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
 
@@ -295,7 +280,7 @@ def _left_at_ends(plan: Plan, check: ErrorCheck) -> list[bool]:
         left = np.abs(u - basis @ (u @ basis))
         most = int(left.argmax())
         # Where they would leave less than there is, the error is not that of a fit.
-        out.append(min(s[most], 1.0 - s[most]) < END and left[most] > check.error)
+        out.append(min(s[most], 1.0 - s[most]) < LINE.end and left[most] > check.error)
     return out
 
 
@@ -316,9 +301,9 @@ def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
     home = np.searchsorted(lows, check.grid.middles)
     starts = np.searchsorted(home, np.arange(count))
     zero, shares = np.zeros(len(check.misses)), np.zeros(count)
-    for group in range(min(count, MANY)):
-        r = np.where(home % MANY == group, check.residual, 0.0)
+    for group in range(min(count, LINE.many)):
+        r = np.where(home % LINE.many == group, check.residual, 0.0)
         e = np.abs(check.system.solve_u(r[0], zero, r[1] if len(r) > 1 else None))
-        own = slice(group, None, MANY)
-        shares[own] = np.maximum.reduceat(e[1:], starts)[own] if count > MANY else e.max()
+        own = slice(group, None, LINE.many)
+        shares[own] = np.maximum.reduceat(e[1:], starts)[own] if count > LINE.many else e.max()
     return shares

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.place.line.settings import LINE
 
 # Points of the first look, halvings of a cell across which something changes, points at most, and
 # values at most where there are many functions.
 FIRST_LOOK, CELL_HALVINGS, MOST_POINTS, MOST_VALUES = 4001, 40, 100_000, 4_000_000
-# A cell is halved where a quantity changes by more than this share of its range.
-CHANGES_FAST = 0.02
 
 Function = Callable[[FloatArray], FloatArray]
 
@@ -81,13 +80,13 @@ class _Ranges:
         spread = np.maximum(self.high - self.low, 1e-300)
         least = 1e-6 * spread / (x[-1] - x[0])
         steep = np.maximum(self.steep - self.flat, least)[:, None]
-        jump = np.abs(rise) > CHANGES_FAST * spread[:, None]
+        jump = np.abs(rise) > LINE.changes_fast * spread[:, None]
         if not bends:
             return np.asarray(jump.any(axis=0))
-        turn = np.abs(np.diff(slope, axis=1)) > 2.0 * CHANGES_FAST * steep
+        turn = np.abs(np.diff(slope, axis=1)) > 2.0 * LINE.changes_fast * steep
         # Below this a slope is rounding.
         size = max(float(-self.low.min()), float(self.high.max()))
-        turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * size / (CHANGES_FAST * steep)
+        turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * size / (LINE.changes_fast * steep)
         turn &= np.diff(cells) == 1
         jump[:, 1:] |= turn
         jump[:, :-1] |= turn

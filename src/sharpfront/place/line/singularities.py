@@ -9,15 +9,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.place.line.sampling import Function
+from sharpfront.place.line.settings import LINE
 
 # Points of the look for breaks, and the share of the domain at which a break is told from a front.
 BREAK_POINTS, CLOSE = 20001, 1e-7
 # Rounding, as a share of the largest value.
 NOISE = 1e-15
-# Changes below this share of the data's range are none.
-SMALL = 1e-6
-# A value that differs by this share of the spread from those beside it stands alone.
-LONE = 0.02
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def breaks_of(
     # A smooth function bends about as much next door.
     odd = (bend[2:-2] >= bend[1:-3]) & (bend[2:-2] >= bend[3:-1])
     odd &= (bend[2:-2] > 4.0 * np.minimum(bend[:-4], bend[4:])) & (
-        bend[2:-2] > max(SMALL * steep, noise)
+        bend[2:-2] > max(LINE.small * steep, noise)
     )
     for i in np.flatnonzero(odd) + 2:
         broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread), size)
@@ -96,7 +93,7 @@ def _told_jumps(f: Function, places: Sequence[float]) -> list[Break]:
         h = min(CLOSE * (places[-1] - places[0]), 0.1 * min(x - before, after - x))
         aside = 8.0 * float(np.spacing(abs(x)))
         broken = Break(x, _line(f, x - aside, -h), _line(f, x + aside, h))
-        if abs(broken.jump) > SMALL * max(abs(broken.left[0]), abs(broken.right[0])):
+        if abs(broken.jump) > LINE.small * max(abs(broken.left[0]), abs(broken.right[0])):
             found.append(broken)
     return found
 
@@ -108,7 +105,7 @@ def needles_of(x: FloatArray, u: FloatArray) -> list[float]:
     lower = np.maximum(np.minimum(one, two), np.minimum(three, four))
     middle = 0.5 * (lower + np.minimum(np.maximum(one, two), np.maximum(three, four)))
     spread = float(np.ptp(u))
-    lone = np.abs(u[2:-2] - middle) > LONE * spread if spread > 0 else np.zeros(0, dtype=bool)
+    lone = np.abs(u[2:-2] - middle) > LINE.lone * spread if spread > 0 else np.zeros(0, dtype=bool)
     return [float(v) for v in x[2:-2][lone][:20]]
 
 
@@ -121,7 +118,7 @@ def unseen_of(f: Function, x: FloatArray, u: FloatArray, told: FloatArray) -> li
     aside = 0.5 * (f(np.maximum(told - over, x[0])) + f(np.minimum(told + over, x[-1])))
     here = f(told)
     gap, noise = np.abs(here - aside), 4.0 * NOISE * np.abs(here)
-    return [float(x) for x in told[gap > np.maximum(LONE * spread, noise)]]
+    return [float(x) for x in told[gap > np.maximum(LINE.lone * spread, noise)]]
 
 
 def _zoomed(
@@ -135,7 +132,7 @@ def _zoomed(
         i = int(np.argmax(np.abs(np.diff(u, 2))))
         a, b = float(x[i]), float(x[i + 2])
     jump = abs(float(np.diff(f(np.array([a, b])))[0]))
-    if jump > 0.05 * spread or (jump > SMALL * spread and jump > 0.3 * first[1]):
+    if jump > 0.05 * spread or (jump > LINE.small * spread and jump > 0.3 * first[1]):
         while b - a > 4.0 * np.spacing(max(abs(a), abs(b))):
             middle = 0.5 * (a + b)
             u = f(np.array([a, middle, b]))

@@ -24,25 +24,7 @@ from sharpfront.place.line.feature_search import (
     smeared,
     summed,
 )
-
-# Monitor density up to this many times the stretch's mean is left to the even share of kernels.
-EVEN = 2.0
-# Share of the monitor in excess of that below which no mixture is needed.
-SLIGHT = 0.02
-# A stretch of fewer cells is neither split nor looked at again.
-FEWEST_CELLS = 16
-# Change between cells, over the stretch's own range, that marks a feature in a second look.
-LOCAL_JUMP = 0.05
-# An error above this part of the solution shows what is not resolved, one below only rounding.
-UNRESOLVED = 1e-7
-# Errors swing with the kernels, three cells to each of them: what varies over less than two is none
-# of the equation's places, and components fitted to it are narrower than kernels can follow.
-SWING = 6
-# Share of the kernels of a second look below which a component has one or two, and bends the
-# coordinate faster than they can follow.
-FEW_KERNELS = 0.015
-# Components closer than this many of their scales belong to one feature.
-REACH = 5.0
+from sharpfront.place.line.settings import LINE
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +105,9 @@ def mixture_of(stretch: Stretch, total: float, components: int) -> Mixture | Non
     mass, edges = stretch.total, stretch.edges
     if mass <= 1e-6 * total:
         return None
-    even = (EVEN * mass / float(edges[-1] - edges[0])) * (edges[1:] - edges[:-1])
+    even = (LINE.even * mass / float(edges[-1] - edges[0])) * (edges[1:] - edges[:-1])
     excess = np.maximum(stretch.mass - even, 0.0)
-    if not np.add.reduce(excess) >= SLIGHT * mass:
+    if not np.add.reduce(excess) >= LINE.slight * mass:
         return None
     told = None
     if stretch.layers is not None:
@@ -141,7 +123,7 @@ def refitted(stretch: Stretch, components: int) -> Mixture | None:
     found = mixture_of(stretch, stretch.total, components)
     if found is None:
         return None
-    heavy = found.weights > FEW_KERNELS
+    heavy = found.weights > LINE.few_kernels
     weights = found.weights[heavy]
     return made(weights / np.add.reduce(weights), found.means[heavy], found.covariances[heavy])
 
@@ -151,7 +133,7 @@ def axis_of(stretch: Stretch, mixture: Mixture | None) -> MixtureAxis:
     return mixture_axis(stretch.low, stretch.high, mixture)
 
 
-def features(c: MixtureAxis, reach: float = REACH) -> tuple[list[float], list[float]]:
+def features(c: MixtureAxis, reach: float = LINE.reach) -> tuple[list[float], list[float]]:
     """Return begin and end of each group of components that lie within reach of each other."""
     centres, scales = (c.anchor + c.offset).tolist(), c.scale.tolist()
     begins: list[float] = []
@@ -254,7 +236,7 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     # Beside a pole, cells shrink until rounding has made two nodes one.
     real = np.diff(nodes) > 0.0
     cells = np.flatnonzero(real & (middles > part.low) & (middles < part.high))
-    if len(cells) < FEWEST_CELLS:
+    if len(cells) < LINE.fewest_cells:
         return part
     edges = np.append(nodes[cells], part.high)
     edges[0] = part.low
@@ -264,9 +246,9 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
         tiny = np.finfo(float).eps * (abs(part.low) + abs(part.high))
         slope = np.diff(u) / np.maximum(np.diff(x), tiny)
         rows += [u, np.append(slope, slope[-1])]
-    changes = [c for q in rows if (c := changes_between(q)).max() > LOCAL_JUMP]
-    wrong = smeared(np.abs(np.diff(check.profile))[cells], SWING)
-    if check.error > UNRESOLVED * check.size and wrong.sum() > 0:
+    changes = [c for q in rows if (c := changes_between(q)).max() > LINE.local_jump]
+    wrong = smeared(np.abs(np.diff(check.profile))[cells], LINE.swing)
+    if check.error > LINE.unresolved * check.size and wrong.sum() > 0:
         # Where the error itself varies the equation is violated, whatever the data look like.
         changes.append(wrong)
     old = _carried(part.mass, part.edges, edges)

@@ -15,8 +15,6 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.place.patches.cuts import Flags
 from sharpfront.place.patches.data_probes import (
-    COEFFICIENT,
-    SPREAD,
     DataProbe,
     DataProbes,
     beyond,
@@ -28,8 +26,6 @@ from sharpfront.rows.form_values import form_at
 from sharpfront.rows.moments import means
 from sharpfront.rows.row_norm import felt_units
 
-# So few boxes are looked at one by one.
-FEW = 4
 # Points at which data are evaluated at a time: what is made of them fits into caches.
 POINTS = 50_000
 
@@ -48,13 +44,13 @@ def probe_together(looks: DataProbes, patches: Sequence[Patch]) -> None:
         looks,
         [p for p in dict.fromkeys(patches) if p.is_even and p.cut is None and p not in looks.taken],
     )
-    if len(new) <= FEW:
+    if len(new) <= SETTINGS.few_boxes:
         return
     boxes = Boxes.of(new)
     alike: dict[tuple[tuple[int, ...], int, int], list[int]] = defaultdict(list)
     told = [
         places_known(places, boxes.low, boxes.high)
-        for places in (looks.told[:-SPREAD], looks.told[-SPREAD:])
+        for places in (looks.told[: -SETTINGS.spread], looks.told[-SETTINGS.spread :])
     ]
     for i in np.flatnonzero(~_near_poles(looks, boxes)).tolist():
         alike[new[i].functions, len(told[0][i]), len(told[1][i])].append(i)
@@ -142,7 +138,7 @@ def _data_of_boxes(
         varies = np.ptp(c, axis=1) > 0
         if varies.any():
             largest = np.where(varies, np.abs(c).max(axis=1), 1.0)[:, None]
-            out.append(_Datum(varies, c / largest / COEFFICIENT, np.ones((b, m))))
+            out.append(_Datum(varies, c / largest / SETTINGS.coefficient, np.ones((b, m))))
     return out
 
 

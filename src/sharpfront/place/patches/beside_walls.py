@@ -19,9 +19,6 @@ from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING
 
-# Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
-BESIDE_WALL = 1e-4
-
 # Layers of up to so many times the depth of a strip along the boundary are those it was made for.
 FILLED = STRIPS.wide / STRIPS.deepest
 
@@ -132,7 +129,7 @@ def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
     lines = block.lines[axis]
     if place >= lines[-1]:
         return False
-    share = 0.5 if block.region is None else BESIDE_WALL
+    share = 0.5 if block.region is None else SETTINGS.beside_wall
     inside = np.insert(middle, axis, place + share * (_next_line(lines, place, 0) - place))
     return bool(block.inside(inside[None])[0])
 

@@ -25,17 +25,12 @@ from sharpfront.place.patches.refine import functions_of
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import Problem
 
-# Turning points are looked for from so many places along each axis, in so many steps of Newton's
-# method, with differences over this share of the domain.
-TURNING_FROM, TURNING_STEPS, TURNING_OVER = 4, 6, 1e-4
+# Differences are taken over this share of the domain.
+TURNING_OVER = 1e-4
 # A function that bends less than this share along another direction has a ridge, and turns nowhere.
 RIDGE = 1e-6
 # A step shorter than this share of the bump's width has arrived.
 REACHED = 1e-3
-
-# Functions of a bump are told from its values at so many points, and hold it to e^LEFT_OUT of what
-# is left where it ends.
-OF_BUMP, LEFT_OUT = 60, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +78,9 @@ def _exponents(equations: Sequence[Expression]) -> Iterator[Expression]:
 def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
     """Return where a function is largest, and how far it is above that less some."""
     low, high = bounds
-    shares = (np.arange(TURNING_FROM) + 0.37) / TURNING_FROM
+    shares = (np.arange(SETTINGS.turning_from) + 0.37) / SETTINGS.turning_from
     places = product_points([a + (b - a) * shares for a, b in zip(low, high, strict=True)])
-    for _ in range(TURNING_STEPS):
+    for _ in range(SETTINGS.turning_steps):
         slopes, bends = _derivatives(q, places, TURNING_OVER * (high - low))
         curved = np.isfinite(slopes).all(axis=1) & np.isfinite(bends).all(axis=(1, 2))
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
@@ -104,7 +99,7 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
         reach = np.sqrt(2.0 * square * powers)
         # Across the axes a bump is narrower along a line than as a whole, and weights have to tell.
         is_along = np.all(0.5 * reach**2 * -np.diag(bend) < SETTINGS.aligned * powers)
-        bump = Bump(place, reach, _functions(powers, widths - LEFT_OUT) if is_along else 0)
+        bump = Bump(place, reach, _functions(powers, widths - SETTINGS.left_out) if is_along else 0)
         arrived = np.all(np.abs(step) < REACHED * reach) and np.all(
             reach < SETTINGS.bump * (high - low)
         )
@@ -167,7 +162,7 @@ def _holding(cell: Cell, bump: Bump) -> Cell:
 
 def _functions(powers: float, widths: float) -> int:
     """Return how many functions hold e^(-x^2) from its middle to where it is e^-powers."""
-    z, w = gauss(OF_BUMP)
-    table = legendre_table(z, OF_BUMP)[0]
+    z, w = gauss(SETTINGS.of_bump)
+    table = legendre_table(z, SETTINGS.of_bump)[0]
     weights = np.abs(table.T @ (w * np.exp(-powers * (0.5 * (1.0 + z)) ** 2)))
     return int(np.flatnonzero(weights > np.exp(-widths)).max(initial=0)) + 1

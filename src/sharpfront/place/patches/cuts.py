@@ -15,8 +15,6 @@ from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap, Chart
 from sharpfront.place.patches.settings import SETTINGS
 
-# Tails that fall by less with each cut, as a logarithm, do not fall.
-SLOWEST = 0.1
 # A patch that is less than so many floats long is not cut: Gauss points would be its corners.
 FLOATS = 4096.0
 
@@ -144,7 +142,7 @@ def cut_to_corner(
         return rings(cell, corner, worst, [same] * (SETTINGS.first + 1))
     fall = fall_of(cell, worst)
     # Where it did not fall nothing is foretold: it may have been disturbed.
-    most = SETTINGS.ahead * cell.run if fall < -SLOWEST else 2 * SETTINGS.first
+    most = SETTINGS.ahead * cell.run if fall < -SETTINGS.slowest else 2 * SETTINGS.first
     levels = math.ceil(math.log(aim / worst) / fall)
     # One that is foretold to fall no sooner than numbers end was disturbed as well: halfway there
     # it is asked again.
@@ -190,7 +188,7 @@ def functions_of_rings(
 
 def fall_of(cell: Cell, tail: float) -> float:
     """Return the logarithm of how much the tail fell with each of the last cuts."""
-    return min(math.log(tail / cell.tail) / cell.levels, -SLOWEST)
+    return min(math.log(tail / cell.tail) / cell.levels, -SETTINGS.slowest)
 
 
 def rings(

@@ -24,8 +24,6 @@ from sharpfront.rows.form_values import form_at, taylor_of
 from sharpfront.rows.moments import projected
 from sharpfront.rows.row_norm import felt_size
 
-# Coefficients are resolved to this share.
-COEFFICIENT = 1e-2
 # Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
 # corners, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
@@ -33,8 +31,6 @@ ACROSS = (0.13, 0.57, 0.91)
 # A place on a side is looked at so far inside, in units of the patch, and at least so many times
 # as far as its coordinates are rounded: formulas are noise closer to the line that they tell of.
 BESIDE, ROUNDED = 1e-9, 32.0
-# Further places, spread evenly.
-SPREAD = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +81,9 @@ class DataProbes:
         return self.taken[patch]
 
     def _look(self, patch: Patch) -> DataProbe:
-        told, spread_out = (inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:]))
+        told, spread_out = (
+            inside(patch, x) for x in (self.told[: -SETTINGS.spread], self.told[-SETTINGS.spread :])
+        )
         further = watched(patch.low[None], patch.high[None])[0]
         # Places told of lie in space, the others in the chart.
         places = np.concatenate([told, spread_out, patch.in_space(further)])
@@ -154,7 +152,7 @@ def _told(problem: Problem) -> FloatArray:
     Some are spread all over the domain, for what formulas do not tell.
     """
     low, high = problem.domain.bounds
-    spread_out = low + (high - low) * _spread(problem.domain.dimension, SPREAD)
+    spread_out = low + (high - low) * _spread(problem.domain.dimension, SETTINGS.spread)
     return np.concatenate([crossings(problem), spread_out])
 
 
@@ -232,7 +230,7 @@ def _data(
     data = [(closer * found.rhs / mean / (SETTINGS.source * looks.tol), mean / size)]
     every = np.ones(len(points))
     varying = [closer * c for c in found.coefficients if np.ptp(c) > 0]
-    data += [(c / np.abs(c).max() / COEFFICIENT, every) for c in varying]
+    data += [(c / np.abs(c).max() / SETTINGS.coefficient, every) for c in varying]
     return [(v, felt) for v, felt in data if np.ptp(v) > 0]
 
 

@@ -16,11 +16,6 @@ from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
 
-# Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
-HALVINGS = 24
-# Shares of what is missed most from which on patches are cut, where all would be too many.
-WORST = (0.0, 1e-2, 0.3)
-
 
 def with_resolved_data(
     looks: DataProbes,
@@ -34,11 +29,11 @@ def with_resolved_data(
     base = settings.functions(tol)
     limits = Limits(base, settings.most(tol, looks.problem.domain.dimension), base)
     cells = _cut_where_missed(looks, cells)
-    for _ in range(HALVINGS):
+    for _ in range(SETTINGS.halvings):
         tails = data_tails(looks, [c.patch for c in cells])
         # Where there is no room for all, for what is missed most: a front's end in a corner of a
         # chart takes few patches, and has all the weight of the front.
-        tries = (refined(cells, tails, 1.0, s, limits, tiling.periods) for s in WORST)
+        tries = (refined(cells, tails, 1.0, s, limits, tiling.periods) for s in SETTINGS.worst)
         new = next((n for n, changed in tries if not changed or functions_of(n) <= most), cells)
         if new is cells or (len(new) == len(cells) and functions_of(new) == functions_of(cells)):
             break
@@ -52,7 +47,7 @@ def with_seen_data(
 ) -> list[Cell]:
     """Return cells cut where their points miss data that count, until these are too many."""
     out = list(cells)
-    for _ in range(HALVINGS):
+    for _ in range(SETTINGS.halvings):
         if functions_of(out) > most:
             break
         patches = [c.patch for c in out]

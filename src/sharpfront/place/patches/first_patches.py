@@ -27,7 +27,8 @@ from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import Waves, short_enough
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.characteristics import Shear
-from sharpfront.place.strips.cuts_across import STRICT, lines_in_chart
+from sharpfront.place.strips.cuts_across import lines_in_chart
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.shears import short_along
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling, snap
@@ -36,22 +37,6 @@ from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
-
-# In space points of a layer's strip are e^BENT times denser at the wall than where the strip ends:
-# e^-x then takes this share of the functions. Cut in two with 0.6 of them each instead, strips took
-# 125 patches where layers lie along all sides of a cube, and these take 27.
-BENT_TO, PART = 1.5, 0.75
-
-# Along shells there are so many times the functions that patches begin with: of products up to a
-# joint degree those with what decays across them have fewer along them.
-MORE_ALONG = 1.5
-
-# Short of a corner strips have so many times the functions along it that a layer takes across.
-MITRED = 1.2
-
-# Where sources alone take more functions than allowed, first patches are those of a looser
-# tolerance, down to this one.
-LOOSEST = 0.1
 
 # Edges of boundary data closer to an end than this share are at it.
 AT_END = 1e-8
@@ -92,7 +77,7 @@ def first_cells(
         if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
             whole = 0.0, strip.length
-            strips[0] = {whole: (math.ceil(MITRED * settings.layer(tol)), AxisMap(*whole))}
+            strips[0] = {whole: (math.ceil(SETTINGS.mitred * settings.layer(tol)), AxisMap(*whole))}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
             usual = [base + more for more in block.more or (0,) * len(ends)]
@@ -123,7 +108,7 @@ def poorer(
     while settings.functions(tol) > fewest:
         settings = replace(settings, base=settings.base - 1)
         yield settings, tol
-    while tol < LOOSEST:
+    while tol < SETTINGS.loosest:
         tol = 10.0 * tol
         yield replace(settings, base=settings.base + fewest - settings.functions(tol)), tol
 
@@ -210,14 +195,14 @@ def _strips(
     functions = max(settings.functions(tol), math.ceil(more * settings.layer(tol)))
     if not in_space:
         return {side: (functions, AxisMap(*side))}
-    fewer = max(settings.functions(tol), math.ceil(PART * functions))
-    return {side: (fewer, AxisMap(*side, -BENT_TO if end else BENT_TO))}
+    fewer = max(settings.functions(tol), math.ceil(SETTINGS.part * functions))
+    return {side: (fewer, AxisMap(*side, -SETTINGS.bent_to if end else SETTINGS.bent_to))}
 
 
 def _along_shell(block: Block, base: int) -> list[Strips]:
     """Return the functions along a shell."""
     sides = [(float(x[0]), float(x[-1])) for x in block.lines[:-1]]
-    return [{side: (math.ceil(MORE_ALONG * base), AxisMap(*side))} for side in sides]
+    return [{side: (math.ceil(SETTINGS.more_along * base), AxisMap(*side))} for side in sides]
 
 
 def cut_for_data(
@@ -254,7 +239,7 @@ def cut_along_edges(
         return tiling
     fronts = cut_along(problem.domain, lines, steep) if steep else None
     if fronts is not None:
-        holding, base = Holding(problem, STRICT * tol), settings.functions(tol)
+        holding, base = Holding(problem, STRIPS.strict * tol), settings.functions(tol)
         blocks = [_beside_fronts(holding, block, steep, base) for block in fronts.blocks]
         return replace(fronts, blocks=tuple(blocks))
     return cut_along(problem.domain, lines) or tiling

@@ -16,12 +16,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import is_finite
 from sharpfront.place.formula_features import crossings
 from sharpfront.place.patches.cuts import Cell, Flags
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
-
-# How far from a pole data are to be finite again, in units of the domain.
-AROUND = 1e-5
 
 
 def with_poles(problem: Problem, tiling: Tiling) -> Tiling:
@@ -34,7 +32,7 @@ def with_poles(problem: Problem, tiling: Tiling) -> Tiling:
     places = np.concatenate([crossings(problem), corners])
     places = places[problem.domain.contains(places)]
     suspects = np.unique(places[~_are_finite(problem, places)], axis=0)
-    steps = AROUND * np.ptp(problem.domain.bounds, axis=0) * np.array(_DIRECTIONS[d])
+    steps = SETTINGS.around * np.ptp(problem.domain.bounds, axis=0) * np.array(_DIRECTIONS[d])
     found = []
     for place in suspects:
         around = place + steps

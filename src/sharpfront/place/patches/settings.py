@@ -209,6 +209,44 @@ class PatchSettings:
     # falls by half only with two more of them, and is felt all over the domain: there all looks
     # together saw 0.27 to 0.6 of the error.
     blind: float = 4.0
+    # Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
+    beside_wall: float = 1e-4
+    # Turning points are looked for from so many places along each axis, in so many steps of
+    # Newton's method.
+    turning_from: int = 4
+    turning_steps: int = 6
+    # Functions of a bump are told from its values at so many points, and hold it to e^left_out of
+    # what is left where it ends.
+    of_bump: int = 60
+    left_out: float = 2.0
+    slowest: float = 0.1  # tails that fall by less with each cut, as a logarithm, do not fall
+    coefficient: float = 1e-2  # coefficients are resolved to this share
+    spread: int = 500  # places at which data are looked at besides, spread evenly
+    few_boxes: int = 4  # so few boxes are looked at one by one
+    # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
+    halvings: int = 24
+    # Shares of what is missed most from which on patches are cut, where all would be too many.
+    worst: tuple[float, float, float] = (0.0, 1e-2, 0.3)
+    # In space points of a layer's strip are e^bent_to times denser at the wall than where the strip
+    # ends: e^-x then takes this share of the functions. Cut in two with 0.6 of them each instead,
+    # strips took 125 patches where layers lie along all sides of a cube, and these take 27.
+    bent_to: float = 1.5
+    part: float = 0.75
+    # Along shells there are so many times the functions that patches begin with: of products up to
+    # a joint degree those with what decays across them have fewer along them.
+    more_along: float = 1.5
+    # Short of a corner strips have so many times the functions along it that a layer takes across.
+    mitred: float = 1.2
+    # Where sources alone take more functions than allowed, first patches are those of a looser
+    # tolerance, down to this one.
+    loosest: float = 0.1
+    around: float = 1e-5  # how far from a pole data are to be finite again, in units of the domain
+    longer: float = 4.0  # a part of a layer ends so many times as far from its origin as it begins
+    same_place: float = 1e-3  # places that differ by this share of a layer are the same
+    places_on_way: int = 33  # winds are looked at in so many places on the way
+    held: float = 0.1  # first patches hold waves to this share of the tolerance
+    wave_halvings: int = 30  # of patches at the most, for waves that are shorter in some places
+    crossings: int = 2500  # of told lines, about: of more than these every second is taken
 
     def powers(self, tol: float) -> float:
         """Return the powers of the distance to a corner below which functions have a share."""

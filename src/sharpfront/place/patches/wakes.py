@@ -16,19 +16,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.strips.characteristics import Shear, shears_from, wind_at
 from sharpfront.place.strips.tangencies import Tangency, tangencies
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-
-# A part of a layer ends so many times as far from its origin as it begins.
-LONGER = 4.0
-# A layer is cut off if that leaves more than this share of a box.
-ROOM_BESIDE = 0.5
-# Places that differ by this share of a layer are the same.
-SAME_PLACE = 1e-3
-# Winds are looked at in so many places on the way.
-PLACES_ON_WAY = 33
 
 
 @dataclass(frozen=True)
@@ -56,13 +48,17 @@ class Wake:
         first, last = sorted(
             self.sign * (x[self.axis] - self.origin[self.axis]) for x in (low, high)
         )
-        near = SAME_PLACE * self.length
+        near = SETTINGS.same_place * self.length
         return (0.0 if abs(first) < near else first), (0.0 if abs(last) < near else last)
 
     def _line(self, low: FloatArray, high: FloatArray) -> float:
         """Return the place of the layer across, that of a box's side if it lies there."""
         line, across = self.origin[1 - self.axis], 1 - self.axis
-        sides = [x[across] for x in (low, high) if abs(x[across] - line) < SAME_PLACE * self.depth]
+        sides = [
+            x[across]
+            for x in (low, high)
+            if abs(x[across] - line) < SETTINGS.same_place * self.depth
+        ]
         return float(sides[0]) if sides else line
 
     def is_beside(self, low: FloatArray, high: FloatArray) -> bool:
@@ -77,13 +73,13 @@ class Wake:
         (first, last), line = self._ways(low, high), self._line(low, high)
         if last <= 0.0 or not low[across] <= line <= high[across]:
             return None
-        end = 0.0 if first < 0.0 else max(LONGER * first, self.length)
-        if end < ROOM_BESIDE * last:
+        end = 0.0 if first < 0.0 else max(SETTINGS.longer * first, self.length)
+        if end < SETTINGS.room * last:
             return along, self.origin[along] + self.sign * end
         if low[across] < line < high[across]:
             return across, line
         deep = self.depth * math.sqrt(max(1.0, last / self.length))
-        if deep > ROOM_BESIDE * (high[across] - low[across]):
+        if deep > SETTINGS.room * (high[across] - low[across]):
             return None
         return across, line + deep if line == low[across] else line - deep
 
@@ -96,9 +92,9 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
         wind = wind_at(problem, np.array([one.place]))[0][0]
         axis = int(np.argmax(np.abs(wind)))
         sign = 1 if wind[axis] > 0 else -1
-        way = np.tile(one.place, (PLACES_ON_WAY, 1))
+        way = np.tile(one.place, (SETTINGS.places_on_way, 1))
         far = domain.bounds[1 if sign > 0 else 0, axis]
-        way[:, axis] = np.linspace(one.place[axis], far, PLACES_ON_WAY)
+        way[:, axis] = np.linspace(one.place[axis], far, SETTINGS.places_on_way)
         if not domain.contains(way[1:-1]).all():
             continue
         winds = sign * wind_at(problem, way)[0]

@@ -14,6 +14,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box
 from sharpfront.maps import Chart
 from sharpfront.place.patches.cuts import Cell, Flags
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.strips.decay_rates import wave_numbers
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -22,10 +23,6 @@ from sharpfront.rows.form_values import is_constant
 # Places along an axis of the domain, and of a patch, at which the operator is looked at.
 ALONG_DOMAIN = np.array([0.02, 0.13, 0.31, 0.5, 0.69, 0.87, 0.98])
 ALONG_PATCH = np.array([0.01, 0.34, 0.66, 0.99])
-# First patches hold waves to this share of the tolerance.
-HELD = 0.1
-# Patches are halved so often at the most for waves that are shorter in some places than in others.
-WAVE_HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +92,17 @@ def short_enough(
     sin(1/r) are as long at one end of a patch as all the others together.
     """
     # Of e^(i z t) so many functions leave (e z / 2p)^p.
-    longest = 2 * most / math.e * (HELD * tol) ** (1 / most)
+    longest = 2 * most / math.e * (SETTINGS.held * tol) ** (1 / most)
     cells = list(cells)
     phases = waves.phases([c.patch for c in cells])
-    for _ in range(WAVE_HALVINGS):
+    for _ in range(SETTINGS.wave_halvings):
         counts = np.maximum(1, np.ceil(phases / longest)).astype(int)
         if (counts == 1).all() or len(cells) > many:
             break
         counts = counts if waves.everywhere else np.minimum(counts, 2)
         cells = [part for c, n in zip(cells, counts, strict=True) for part in _parts(c, n)]
         phases = waves.phases([c.patch for c in cells])
-    least = holding(np.minimum(phases, longest), HELD * tol).astype(int)
+    least = holding(np.minimum(phases, longest), SETTINGS.held * tol).astype(int)
     return [_with_at_least(c, n.tolist()) for c, n in zip(cells, least, strict=True)]
 
 

@@ -24,7 +24,7 @@ from sharpfront.maps import Strip
 from sharpfront.place.patches.data_probes import Holding
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.crossings import Arm, crossed
-from sharpfront.place.strips.cuts_across import STRICT, held_across, lines_beside
+from sharpfront.place.strips.cuts_across import held_across, lines_beside
 from sharpfront.place.strips.inner_clearance import Surroundings, is_wide, wall_at
 from sharpfront.place.strips.inner_curves import (
     LevelFunction,
@@ -40,14 +40,6 @@ from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_edges
 
-# Boxes along a front, for every one as long as what they can hold across it; they cost half of what
-# strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s of strips.
-BOXES = 1.5
-# About crossings data are held to this share of what is asked across other fronts. Where a little
-# is missed patches of a parallelogram are cut one by one: two lines at 30 degrees of width 1e-5
-# took 59 000 functions with 1, 21 000, 19 000 and 18 200 with 0.3, 0.1 and 0.03; of width 1e-3
-# 37 700 with 1, were not done after a minute with 0.3 and 0.1, and took 17 100 with 0.03.
-AT_CROSSINGS = 0.03
 _CROSSING = (
     "A coefficient inside a derivative jumps where {}. Flux conditions are known on straight lines "
     "that leave out no slivers of the domain, and in the plane on smooth curves that are closed or "
@@ -138,7 +130,9 @@ def banded(
         return tiling
     base = settings.functions(tol)
     if block.region is None and not any(level.jumps or level.bends for _, level, _ in curves):
-        found = crossed(Holding(problem, AT_CROSSINGS * STRICT * tol), block, panels_of, base)
+        found = crossed(
+            Holding(problem, STRIPS.at_crossings * STRIPS.strict * tol), block, panels_of, base
+        )
         if found is not None:
             return _with_crossings(tiling, found, [f for _, _, f in curves])
     size = float(np.ptp(problem.domain.bounds, axis=0).max())
@@ -146,7 +140,7 @@ def banded(
     if charts and not material_edges(problem):
         _require_bands(problem, told, ())
         return tiling
-    holding = Holding(problem, STRICT * tol)
+    holding = Holding(problem, STRIPS.strict * tol)
     looks = Surroundings(block, panels_of)
     bands = [
         band
@@ -229,7 +223,7 @@ def _band(
 
 def _shortened(ribbon: Ribbon, least: float) -> Ribbon:
     """Return a ribbon without ends inside that are so short that boxes cost less."""
-    pays = np.flatnonzero(BOXES * ribbon.lengths > least)
+    pays = np.flatnonzero(STRIPS.boxes * ribbon.lengths > least)
     if not any(ribbon.loose) or not len(pays):
         return ribbon
     last = len(ribbon.lengths)
@@ -240,7 +234,7 @@ def _shortened(ribbon: Ribbon, least: float) -> Ribbon:
 def _pays(band: Band, thick: float) -> bool:
     """Tell whether strips take fewer patches than boxes as thick as that along the curve would."""
     strips = len(band.strips) * (len(band.lines) - 1)
-    return strips * thick < BOXES * float(band.ribbon.lengths.sum())
+    return strips * thick < STRIPS.boxes * float(band.ribbon.lengths.sum())
 
 
 def _cap(strip: Strip, end: int) -> Panels:

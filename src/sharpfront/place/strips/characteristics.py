@@ -14,17 +14,15 @@ import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Domain
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import Tangency
 from sharpfront.problem import Problem
 from sharpfront.rows.form_values import form_at
 
-# A layer is followed no farther than so many times the size of the domain, and looked at in so many
-# places; where it leaves the domain is found by so many bisections.
-FARTHEST, ON_PATH, EXIT_STEPS = 2.0, 400, 60
+# Where a layer leaves the domain is found by so many bisections.
+EXIT_STEPS = 60
 # How streamlines part is looked at over this share of the domain, and the error of their places.
 PARTED, PATH_ERROR = 1e-5, 1e-11
-# Where the wind is weaker than this share of what it was a layer ends.
-STILL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +107,12 @@ def _followed(
         return None
 
     def change(_: float, state: FloatArray) -> FloatArray:
-        return _change(problem, state, PARTED * size, STILL * speed)
+        return _change(problem, state, PARTED * size, STRIPS.still * speed)
 
     begin = np.array([*start, 0.0])
     found = solve_ivp(
         change,
-        (0.0, FARTHEST * size),
+        (0.0, STRIPS.farthest * size),
         begin,
         "DOP853",
         dense_output=True,
@@ -149,7 +147,7 @@ def _inside_up_to(
     def inside(s: FloatArray) -> Flags:
         return domain.contains(path(s)[:2].T)
 
-    s = np.linspace(0.5 * near, last, ON_PATH)
+    s = np.linspace(0.5 * near, last, STRIPS.on_path)
     out = np.flatnonzero(~inside(s))
     if not len(out) or out[0] == 0:
         return 0.0 if len(out) else last

@@ -14,13 +14,8 @@ from sharpfront.place.strips.ribbons import Ribbon, layers_beside
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 
-# Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is left
-# of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the patches.
-STRICT = 1 / 30
-# Where a chart beside a straight front is looked at, and over how much, as shares of its side.
-ALONG, THIN = (0.25, 0.5, 0.75), 1e-3
-# Squares beside a front are looked at over no more than this share of them.
-BROAD = 0.25
+# Where a chart beside a straight front is looked at, as shares of its side.
+ALONG = (0.25, 0.5, 0.75)
 
 
 def held_across(holding: Holding, ribbon: Ribbon, room: float, base: int) -> float:
@@ -96,7 +91,7 @@ def lines_in_chart(
         ends = (length - high, length - low) if end else (low, high)
         for at in ALONG:
             maps = [AxisMap(*ends)] * 2
-            maps[1 - axis] = AxisMap(at * beside, (at + THIN) * beside)
+            maps[1 - axis] = AxisMap(at * beside, (at + STRIPS.thin) * beside)
             counts = (base + STRIPS.more, base) if axis == 0 else (base, base + STRIPS.more)
             if not holding(Patch((maps[0], maps[1]), counts, chart), axis):
                 return False
@@ -115,7 +110,7 @@ def lines_of_front(holding: Holding, charts: Sequence[Quadrilateral], base: int)
     size, functions = float(charts[0].size[1]), base + STRIPS.more
 
     def held(low: float, high: float) -> bool:
-        half = 0.5 * min(high - low, BROAD * size)
+        half = 0.5 * min(high - low, STRIPS.broad * size)
         maps = AxisMap(0.5 * size - half, 0.5 * size + half), AxisMap(low, high)
         return all(holding(Patch(maps, (functions, functions), chart)) for chart in charts)
 

@@ -17,6 +17,7 @@ from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.ribbons import Ribbon
+from sharpfront.place.strips.settings import STRIPS
 
 Ints = NDArray[np.int64]
 # Points on a panel that tell what faces it.
@@ -25,15 +26,10 @@ ON_EACH = np.linspace(-0.99, 0.99, 31)
 NEWTON_STEPS = 12
 # A panel's polynomial goes on so far beyond its ends, as a parameter.
 BEYOND = 1e-3
-# Panels are halved up to so often until what is half way is a polynomial to this share of the
-# domain.
-HALVED, EXACT = 6, 1e-12
+# Panels are halved until what is half way is a polynomial to this share of the domain.
+EXACT = 1e-12
 # What is left of a panel is no less than this share of it.
 LEAST_SHARE = 1e-9
-# What is left of a panel whose rest meets others is at least this share of it.
-LEAST_LEFT = 0.1
-# Points half way for every panel that tell boxes that there is no room for them.
-ALONG_MIDDLE = 100
 
 
 class Span(NamedTuple):
@@ -76,7 +72,7 @@ class Meeting:
     @property
     def middle(self) -> FloatArray:
         """Points all along what is half way, (m, 2)."""
-        return _values(self.between, np.linspace(-1.0, 1.0, ALONG_MIDDLE)).reshape(-1, 2)
+        return _values(self.between, np.linspace(-1.0, 1.0, STRIPS.along_middle)).reshape(-1, 2)
 
 
 def _values(weights: FloatArray, t: FloatArray) -> FloatArray:
@@ -100,7 +96,7 @@ def panel_parts(start: float, stop: float, ends: tuple[int, int]) -> list[tuple[
 def to_panel_end(place: float, towards: Callable[[float], int]) -> float:
     """Return a place along panels, or the end of a panel that is close in a direction."""
     end = towards(place)
-    return float(end) if abs(end - place) < LEAST_LEFT else float(place)
+    return float(end) if abs(end - place) < STRIPS.least_left else float(place)
 
 
 class _Opposite(NamedTuple):
@@ -182,7 +178,7 @@ class Facing:
         found: list[_Opposite] = []
         which: list[int] = []
         for k, low, high in panel_parts(*stretch, ends):
-            own = self._opposite(k, low, high, HALVED)
+            own = self._opposite(k, low, high, STRIPS.halved)
             if own is None:
                 return None
             found += own

@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import Quadrilateral
 from sharpfront.place.strips.decay_rates import decay_rates
-from sharpfront.place.strips.ribbons import DEPTHS, FACTOR, ON_PANEL
+from sharpfront.place.strips.ribbons import ON_PANEL
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.frames import PolygonRing, fit
@@ -42,7 +42,7 @@ def framed(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
 def _frame_room(rings: Sequence[PolygonRing], most: float) -> float:
     """Return how deep frames along the sides of rings may be, zero if there is no room for any."""
     found = 0.0
-    for depth in most * FACTOR ** np.arange(DEPTHS)[::-1]:
+    for depth in most * STRIPS.factor ** np.arange(STRIPS.depths)[::-1]:
         if not fit([ring.frame(np.full(len(ring.corners), depth)) for ring in rings]):
             break
         found = float(depth)

@@ -19,6 +19,7 @@ from sharpfront.geometry.levelset import LevelCurve
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.formula_features import crossings
 from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.slants import meet_within
 from sharpfront.problem import Problem
 from sharpfront.rows.materials import material_edges
@@ -26,8 +27,6 @@ from sharpfront.rows.materials import material_edges
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Points of the domain at which a function's sign is looked at.
-SEEN = 2000
 # Curves that bend by less than this over the domain are straight.
 STRAIGHT = 1e-6
 # Curves as close to one another as this share of the domain are one.
@@ -116,6 +115,6 @@ def _as_function(argument: Expression, coordinates: Sequence[str]) -> LevelFunct
 def changes_sign(problem: Problem, level: Level) -> bool:
     """Tell whether a function has both signs in a domain, also where formulas tell of places."""
     domain = problem.domain
-    places = np.concatenate([domain.sample(SEEN), crossings(problem)])
+    places = np.concatenate([domain.sample(STRIPS.seen), crossings(problem)])
     values = values_at(level.argument, problem.coordinates, places[domain.contains(places)])
     return bool(np.any(values > 0) and np.any(values <= 0))

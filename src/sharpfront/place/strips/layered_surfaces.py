@@ -20,16 +20,12 @@ from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.ribbons import distances, tree_of
 from sharpfront.place.strips.settings import STRIPS
-from sharpfront.place.strips.shells import ALIKE, looked_at, may_be_thin, room_along_normals
+from sharpfront.place.strips.shells import looked_at, may_be_thin, room_along_normals
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
 # Deeper than so many widths layers are rounding.
 NOTHING = 37.0
-# Places along each side of a square from which others of the surface are looked for.
-SHELL_PLACES = 12
-# Depths that are tried, each this factor of the one before.
-SHELL_FACTOR, SHELL_DEPTHS = 0.96, 200
 
 
 def layers_along(
@@ -78,7 +74,7 @@ def _layer_functions(
     if fastest * STRIPS.wide * room <= settings.layer(tol):
         return []
     decays = STRIPS.within * room * slowest
-    alike = single and fastest - slowest < ALIKE * fastest
+    alike = single and fastest - slowest < STRIPS.alike * fastest
     if not alike or decays < math.log(1.0 / tol) + STRIPS.left:
         return None
     width = 2.0 / (fastest + slowest)
@@ -94,9 +90,9 @@ def _room(squares: Sequence[Square], most: float) -> float:
     What else is there does not matter: distances from this surface are smooth there too.
     """
     shells = [shell_of(square, most) for square in squares]
-    own = [s.points(spread_along(s, SHELL_PLACES, np.zeros(1))) for s in shells]
+    own = [s.points(spread_along(s, STRIPS.shell_places, np.zeros(1))) for s in shells]
     tree = tree_of(np.concatenate(own))
-    depths = (most * SHELL_FACTOR ** np.arange(SHELL_DEPTHS)).tolist()
+    depths = (most * STRIPS.shell_factor ** np.arange(STRIPS.shell_depths)).tolist()
     return room_along_normals(shells, depths, lambda points: distances(tree, points))
 
 

@@ -14,8 +14,6 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.outlines import Outline, OutlineSide, outlines_of
 from sharpfront.place.strips.ribbons import (
-    DEPTHS,
-    FACTOR,
     ON_PANEL,
     Clearance,
     Ribbon,
@@ -150,14 +148,14 @@ def _collar(
 def _strip_room(outline: Outline, clearance: Clearance, most: float) -> float:
     """Return how deep strips along an outline may be, zero if there is no room for any."""
     # Those of the first number fit by assumption, those of the last do not.
-    fitting, other = DEPTHS, -1
+    fitting, other = STRIPS.depths, -1
     while fitting - other > 1:
         middle = (fitting + other) // 2
-        if _fits(outline, most * FACTOR**middle, clearance):
+        if _fits(outline, most * STRIPS.factor**middle, clearance):
             fitting = middle
         else:
             other = middle
-    return most * FACTOR**fitting if fitting < DEPTHS else 0.0
+    return most * STRIPS.factor**fitting if fitting < STRIPS.depths else 0.0
 
 
 def _fits(outline: Outline, depth: float, clearance: Clearance) -> bool:

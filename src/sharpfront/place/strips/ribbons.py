@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 # Places on a panel, as parameters, at which its surroundings are looked at.
 ON_PANEL = np.array([-0.96, -0.5, 0.0, 0.5, 0.96])
-# Room is found on so many depths, each this factor of the one before.
-DEPTHS, FACTOR = 60, 0.85
 
 # How far points, (m, 2), at a depth below the curve are from whatever else there is, (m,).
 Clearance = Callable[[FloatArray, float], FloatArray]
@@ -208,7 +206,7 @@ def rooms_along(ribbon: Ribbon, most: float, clearance: Clearance) -> FloatArray
     convex = np.maximum(-bends.reshape(count, -1).min(axis=1), 1e-300)
     limits = np.repeat(np.minimum(most, 1.0 / convex), len(ON_PANEL))
     found = np.zeros(len(points))
-    for depth in most * FACTOR ** np.arange(DEPTHS):
+    for depth in most * STRIPS.factor ** np.arange(STRIPS.depths):
         open_ones = np.flatnonzero((found == 0.0) & (limits >= depth))
         if len(open_ones):
             away = points[open_ones] - depth * outwards[open_ones]

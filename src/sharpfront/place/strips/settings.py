@@ -92,6 +92,48 @@ class StripSettings:
     in_layer: float = 0.7
     # Parts of a strip are no longer than so many times what they are from a tangency.
     lengthened: float = 1.5
+    # Boxes along a front, for every one as long as what they can hold across it; they cost half of
+    # what strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s
+    # of strips.
+    boxes: float = 1.5
+    # About crossings data are held to this share of what is asked across other fronts. Where a
+    # little is missed patches of a parallelogram are cut one by one: two lines at 30 degrees of
+    # width 1e-5 took 59 000 functions with 1, 21 000, 19 000 and 18 200 with 0.3, 0.1 and 0.03; of
+    # width 1e-3 37 700 with 1, were not done after a minute with 0.3 and 0.1, and took 17 100 with
+    # 0.03.
+    at_crossings: float = 0.03
+    # A layer is followed no farther than so many times the size of the domain, and looked at in so
+    # many places.
+    farthest: float = 2.0
+    on_path: int = 400
+    still: float = 1e-3  # where the wind is weaker than this share of what it was a layer ends
+    # Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is
+    # left of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the
+    # patches.
+    strict: float = 1 / 30
+    thin: float = 1e-3  # charts beside a straight front are looked at over this share of a side
+    broad: float = 0.25  # squares beside a front are looked at over no more than this share of them
+    halved: int = 6  # panels are, at most, until what is half way is a polynomial to rounding
+    # What is left of a panel whose rest meets others is at least this share of it.
+    least_left: float = 0.1
+    # Points half way for every panel that tell boxes that there is no room for them.
+    along_middle: int = 100
+    seen: int = 2000  # points of the domain at which a function's sign is looked at
+    # Places along each side of a square from which others of the surface are looked for.
+    shell_places: int = 12
+    # Room is found on so many depths, each this factor of the one before; so it is for shells.
+    depths: int = 60
+    factor: float = 0.85
+    shell_depths: int = 200
+    shell_factor: float = 0.96
+    # Places along a layer that a wind carries at which room is looked for, and the same of them.
+    seen_along: int = 200
+    depths_along: int = 120
+    thinner: float = 0.93
+    on_shell: int = 5  # places along each axis of a shell at which its surroundings are looked at
+    rates_seen: int = 50  # places on each surface at which rates are looked at first
+    alike: float = 0.01  # rates at which layers decay that differ by less than this share are one
+    places_along: int = 17  # places along a strip at which rates are looked at
 
 
 STRIPS = StripSettings()

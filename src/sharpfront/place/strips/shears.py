@@ -35,8 +35,6 @@ from sharpfront.place.tiling.solids import Wall
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Places along a layer at which room is looked for, and depths, each this factor of the one before.
-SEEN_ALONG, TRIED, THINNER = 200, 120, 0.93
 # How far beyond its end a strip is taken for ending there, as a share of the domain.
 SHORT_OF = 1e-9
 
@@ -49,7 +47,7 @@ def sheared(tiling: Tiling, shears: Sequence[Shear], settings: PatchSettings, to
     region = block.region
     region = region if isinstance(region, Region) else Region(block.domain, Panels([]))
     panels, strips = region.panels, dict(region.strips)
-    trees = [tree_of(one.at(np.linspace(0.0, one.length, SEEN_ALONG))) for one in shears]
+    trees = [tree_of(one.at(np.linspace(0.0, one.length, STRIPS.seen_along))) for one in shears]
     blocks: list[Block] = []
     for i, shear in enumerate(shears):
         others = [tree for k, tree in enumerate(trees) if k != i]
@@ -122,7 +120,7 @@ class _Course:
     def places(self) -> FloatArray:
         """Distances along it at which its surroundings are looked at."""
         near, length = self.shear.near, self.shear.length
-        half = SEEN_ALONG // 2
+        half = STRIPS.seen_along // 2
         first = np.geomspace(min(near, 0.25 * length), 0.5 * length, half)
         last = length - np.geomspace(0.5 * length, 1e-3 * length, half)[1:]
         return np.concatenate([first, last, [length] if self.wall else []])
@@ -134,7 +132,7 @@ class _Course:
         x, ways = self.shear.at(s - SHORT_OF * size), self._ways
         away = away_from(self.block, [self.wall.wall] if self.wall else [])
         out = np.zeros(len(s))
-        for depth in 0.5 * size * THINNER ** np.arange(TRIED):
+        for depth in 0.5 * size * STRIPS.thinner ** np.arange(STRIPS.depths_along):
             left = np.flatnonzero(out == 0.0)
             if not len(left):
                 break

@@ -24,17 +24,9 @@ from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.maps.shell import SHELL_ORDERS
 from sharpfront.place.strips.decay_rates import decay_rates
-from sharpfront.place.strips.ribbons import DEPTHS, FACTOR
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
-
-# Places along each axis of a shell at which its surroundings are looked at.
-LOOKED = 5
-# Places on each surface at which rates are looked at first.
-RATES_SEEN = 50
-# Rates at which layers decay that differ by less than this share are one.
-ALIKE = 0.01
 
 
 def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
@@ -75,7 +67,7 @@ def may_be_thin(problem: Problem, block: Block, region: SolidRegion, widths: flo
     curved = [s.triangles.corners.reshape(-1, 3) for s in region.surfaces if s.wall is None]
     if not curved:
         return False
-    points = np.concatenate([own[:: max(1, len(own) // RATES_SEEN)] for own in curved])
+    points = np.concatenate([own[:: max(1, len(own) // STRIPS.rates_seen)] for own in curved])
     rates = [
         float(own.max(initial=0.0))
         for axis, end in itertools.product(range(3), (0, 1))
@@ -119,7 +111,7 @@ def _layer(
     """Return the layer along a surface, or as much of it as there is room for; None without."""
     most = float(np.ptp(block.domain.bounds, axis=0).max())
     shells = [shell_of(square, most) for square in squares]
-    depths = (most * FACTOR ** np.arange(DEPTHS)).tolist()
+    depths = (most * STRIPS.factor ** np.arange(STRIPS.depths)).tolist()
     room = room_along_normals(shells, depths, block.domain.distance)
     found: list[FloatArray] = []
     for square in squares:
@@ -130,13 +122,13 @@ def _layer(
     if not len(thin):
         return None
     depth = min(widths / float(thin.min()), STRIPS.deepest * room)
-    alike = len(thin) == len(found) and np.ptp(thin) < ALIKE * thin.min()
+    alike = len(thin) == len(found) and np.ptp(thin) < STRIPS.alike * thin.min()
     return _Layer(depth, depth * float(thin.mean()) if alike else 0.0)
 
 
 def looked_at(shell: Shell, depth: float) -> FloatArray:
     """Return positions all over a shell at a depth."""
-    shares = (np.arange(LOOKED) + 0.5) / LOOKED
+    shares = (np.arange(STRIPS.on_shell) + 0.5) / STRIPS.on_shell
     at = product_points([shares * x for x in shell.lengths])
     return np.insert(at, 2, depth, axis=1)
 

@@ -20,8 +20,8 @@ from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 
-# Places along a strip at which rates are looked at, and steps of bisections.
-PLACES_ALONG, STEPS = 17, 40
+# Steps of bisections.
+STEPS = 40
 # Rates below this share of the largest along a strip are none.
 NONE = 1e-6
 # A length of this share of a strip and less, and more than so many times it, is not looked for.
@@ -70,7 +70,7 @@ def graded(strip: Strip, found: Sequence[Tangency]) -> FloatArray:
     left, ends = [(0.0, strip.length)] if found else [], [0.0, strip.length]
     while left:
         low, high = left.pop()
-        s = np.linspace(low, high, PLACES_ALONG)
+        s = np.linspace(low, high, STRIPS.places_along)
         points = strip.points(np.stack([s, np.zeros(len(s))], axis=1))
         for one in found:
             far = float(np.linalg.norm(points - one.place, axis=1).min())
@@ -86,7 +86,7 @@ def tangencies(problem: Problem, strips: Sequence[Strip]) -> list[Tangency]:
     """Return where layers beside the outer sides of strips end since a wind touches them."""
     out: list[Tangency] = []
     for strip in strips:
-        s = strip.length * np.linspace(0.0, 1.0, PLACES_ALONG)
+        s = strip.length * np.linspace(0.0, 1.0, STRIPS.places_along)
         rates = _least_rates(problem, strip, s)
         thin = rates > NONE * float(rates.max(initial=0.0))
         for i in np.flatnonzero(thin[1:] != thin[:-1]):

@@ -22,14 +22,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
+from sharpfront.place.tiling.settings import TILING
 
 Edge = frozenset[Corner]
 Ring = tuple[Corner, ...]
 # Which points, (m, 2), lie in a region.
 Inside = Callable[[FloatArray], NDArray[np.bool_]]
-# Angles of quadrilaterals that are larger, in degrees, are avoided: the chart's axes hardly differ
-# there, and at a corner that points inwards least squares settle on a wrong function (at 162).
-BLUNT = 140.0
 
 
 def quadrilaterals(
@@ -50,7 +48,7 @@ def quadrilaterals(
         # is not; any factor above one makes the same choice on all shapes tried.
         at = sum(corner in corners for ring in rings for corner in ring)
         blunt = max(_angles(ring).max() for ring in rings)
-        return max(float(blunt), BLUNT), len(rings) + 2 * at
+        return max(float(blunt), TILING.blunt), len(rings) + 2 * at
 
     rings = min(ways, key=cost)
     halves = {frozenset({end, _mean(tuple(side))}): side for side in sides for end in side}
@@ -100,7 +98,7 @@ def _joined(triangles: Sequence[Ring], cuts: set[Edge]) -> list[Ring]:
         i, j = beside[edge]
         ring = _union(pieces[i], pieces[j], edge)
         parts = [ring, *_cut(ring)] if len(set(ring)) == len(ring) else []
-        if not parts or max(_angles(part).max() for part in parts) > BLUNT:
+        if not parts or max(_angles(part).max() for part in parts) > TILING.blunt:
             continue
         pieces[i] = ring
         for side in _around(pieces.pop(j)):
@@ -141,7 +139,7 @@ def _around_centre(polygon: object) -> list[list[Ring]]:
 
 def _linked(ring: Ring, centre: Corner) -> list[list[Ring]]:
     """Return the quadrilaterals between links from a centre to a ring, one corner in each."""
-    linked = _angles(ring) > BLUNT
+    linked = _angles(ring) > TILING.blunt
     points: list[tuple[Corner, bool]] = []
     for i, corner in enumerate(ring):
         after = (i + 1) % len(ring)

@@ -16,21 +16,8 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Block, Tiling, has_slit, snap, snapped, wall_of
+from sharpfront.place.tiling.settings import TILING
 from sharpfront.place.tiling.solids import ROUNDING, Wall, merged
-
-# Beside a bend inwards of radius r boxes are no larger than this many r: solutions continue a part
-# of r beyond the boundary.
-BENT = 4.0
-# Points along each side of a box at which it is looked for holes inside, and how near to it.
-ALONG_SIDES, NEARLY = 24, 0.999
-# The share of its sides that a hole takes which divides a box; larger boxes are halved for `BENT`.
-LARGE_HOLE = 0.25
-# Directions and places along them in which a way out of a hole is looked for.
-RAYS, ALONG_RAYS = 48, 200
-# With more lines along an axis corners of holes have no functions: boxes would be too many.
-MOST_LINES = 8
-# Around a domain boxes have this much room, as a share of its size, where no wall bounds them.
-ROOM = 1e-3
 
 
 def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Tiling | None:
@@ -88,7 +75,7 @@ def frame_of(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
     """Return the ends of a box about a domain along each axis."""
     out = []
     for axis, ends in enumerate(domain.bounds.T):
-        room = ROOM * float(np.ptp(ends))
+        room = TILING.room * float(np.ptp(ends))
         held = [[w[1] for w in walls if w[0] == axis and abs(w[1] - x) < room] for x in ends]
         if domain.periodic_axes[axis]:
             held = [[float(x)] for x in ends]
@@ -104,12 +91,14 @@ def enclosed(domain: Domain, corners: FloatArray) -> FloatArray:
     As those of a hole.
     """
     extent = float(np.ptp(domain.bounds, axis=0).max())
-    angles = 2.0 * np.pi * (np.arange(RAYS) + 0.5) / RAYS
-    lengths = 2.0 * extent * np.geomspace(1e-6, 1.0, ALONG_RAYS)
+    angles = 2.0 * np.pi * (np.arange(TILING.rays) + 0.5) / TILING.rays
+    lengths = 2.0 * extent * np.geomspace(1e-6, 1.0, TILING.along_rays)
     ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] * lengths[:, None]
     out = []
     for corner in corners.reshape(-1, 2):
-        met = domain.contains((corner + ways).reshape(-1, 2)).reshape(RAYS, ALONG_RAYS)
+        met = domain.contains((corner + ways).reshape(-1, 2)).reshape(
+            TILING.rays, TILING.along_rays
+        )
         if met.any(axis=1).all():
             out.append(corner)
     return np.array(out).reshape(-1, 2)
@@ -121,7 +110,7 @@ def _through(corners: FloatArray, lines: tuple[FloatArray, ...]) -> tuple[FloatA
     Functions of a corner in a hole belong to some boxes around the hole, between these lines.
     """
     found = tuple(np.union1d(x, y) for x, y in zip(lines, corners.T, strict=True))
-    return found if max(map(len, found)) <= MOST_LINES else lines
+    return found if max(map(len, found)) <= TILING.most_lines else lines
 
 
 def _turns(
@@ -173,14 +162,14 @@ def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list
         beside = np.all((first < high[rest]) & (last > low[rest]))
         if low[axis] < place < high[axis] and beside:
             yield [[place] if a == axis else [] for a in range(patch.dimension)]
-    if patch.cut is not None and patch.longest > BENT * _least_radius(patch):
+    if patch.cut is not None and patch.longest > TILING.bent * _least_radius(patch):
         middle = 0.5 * (low + high)
         long = patch.sides > 0.5 * patch.longest
         yield [[x] if here else [] for x, here in zip(middle.tolist(), long, strict=True)]
     if patch.cut is not None and patch.dimension == 2 and _surrounds(patch, block):
         places = patch.cut.region.bends[0]
         inside = places[np.all((places > low) & (places < high), axis=1)]
-        if len(inside) and (np.ptp(inside, axis=0) > LARGE_HOLE * patch.sides).all():
+        if len(inside) and (np.ptp(inside, axis=0) > TILING.large_hole * patch.sides).all():
             yield [[x] for x in (0.5 * (low + high)).tolist()]
 
 
@@ -190,8 +179,8 @@ def _surrounds(patch: Patch, block: Block) -> bool:
     What a solution owes to a hole is singular inside that, and no polynomial all round it is.
     """
     assert block.region is not None
-    t = np.linspace(-NEARLY, NEARLY, ALONG_SIDES)
-    ends = np.full(ALONG_SIDES, NEARLY)
+    t = np.linspace(-TILING.nearly, TILING.nearly, TILING.along_sides)
+    ends = np.full(TILING.along_sides, TILING.nearly)
     rim = np.concatenate([np.stack(p, axis=1) for e in (ends, -ends) for p in ((t, e), (e, t))])
     middle, half = 0.5 * (patch.low + patch.high), 0.5 * patch.sides
     return bool(block.region.contains(middle + half * rim).all())

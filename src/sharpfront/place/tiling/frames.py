@@ -19,14 +19,11 @@ from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
 from sharpfront.place.tiling.charts import Edge
+from sharpfront.place.tiling.settings import TILING
 
 # A quadrilateral of a frame: its chart, how many times the functions of a layer it takes along the
 # axes across layers, and the names of its edges on the outline.
 Framing = tuple[Quadrilateral, dict[int, float], dict[Edge, str]]
-# Sides that turn by less than this at a corner, in degrees, have a mitre there. With 15 a drawn
-# heptagon ended at the limit of functions, with 40 it took 54 000, with 60 13 200 and with 80
-# 16 200; two others 15 300 and 11 000 with 40, 7 700 with 60 and 11 000 with 80.
-HARDLY = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ class PolygonRing:
     def evened(self, depths: FloatArray) -> FloatArray:
         """Return depths of frames, the larger one for both sides where they share a mitre."""
         out = depths.copy()
-        mitred = np.flatnonzero(self.turns < HARDLY).tolist()
+        mitred = np.flatnonzero(self.turns < TILING.hardly).tolist()
         for _ in out:
             for i in mitred:
                 out[i - 1] = out[i] = max(out[i - 1], out[i])
@@ -113,13 +110,13 @@ class _FrameJoint:
         angle = math.radians(turn)
         first, second = ways
         own = _corner(corner)
-        if turn > HARDLY:
+        if turn > TILING.hardly:
             back, on = -first * depths[1] / math.sin(angle), second * depths[0] / math.sin(angle)
             tip = _corner(corner + back + on)
             return cls(own, tip, (_corner(corner + back), tip), (_corner(corner + on), tip))
         inwards = [depths[1] * np.array([-y, x]) for x, y in (first, second)]
         tip = _corner(corner + (inwards[0] + inwards[1]) / (1.0 + math.cos(angle)))
-        feet = [tip if turn > -HARDLY else _corner(corner + way) for way in inwards]
+        feet = [tip if turn > -TILING.hardly else _corner(corner + way) for way in inwards]
         return cls(own, tip, (own, feet[0]), (own, feet[1]))
 
     @property

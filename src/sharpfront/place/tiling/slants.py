@@ -10,10 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.oblique_lines import ROUNDING, Line
 from sharpfront.geometry import Domain
-
-# Lines that leave shorter parts of themselves or of a side, as shares, are left to splitting:
-# charts beside them would be slivers. One that meets an end does not cut the side.
-SLIVER = 0.02
+from sharpfront.place.tiling.settings import TILING
 
 Sides = list[tuple[FloatArray, str]]
 # Whether something is torn across a stretch of a line, (2, 2).
@@ -45,7 +42,7 @@ def arranged(
         ends = np.array([p for other in (*kept[:i], *kept[i + 1 :]) for p in other])
         joined = _going_on(parts, ends.reshape(-1, 2), near)
         lengths = np.array([np.linalg.norm(p[1] - p[0]) for p in joined])
-        if lengths.min(initial=np.inf) < SLIVER * lengths.sum():
+        if lengths.min(initial=np.inf) < TILING.sliver * lengths.sum():
             return None
         out += joined
     cut = _cut_sides(sides, np.array(out).reshape(-1, 2), near)
@@ -114,7 +111,7 @@ def _cut_sides(sides: Sides, places: FloatArray, near: float) -> Sides | None:
             if share > own[-1] + near / length:
                 own.append(share)
         own.append(1.0)
-        if np.diff(own).min() < SLIVER:
+        if np.diff(own).min() < TILING.sliver:
             return None
         out += [(_between(ends, *pair), part) for pair in itertools.pairwise(own)]
     return out
