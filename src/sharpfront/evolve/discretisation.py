@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -96,11 +97,12 @@ class Discrete:
             not k and not time and not _vanishes(every[n])
             for n, (_, _, k, time) in zip(own, self.own_terms, strict=True)
         )
+        self.room: Any = None  # arrays that a step leaves to the next one
 
     def on(self, tables: Reference) -> Discrete:
         """Return the same for elements of another degree."""
         other = copy(self)
-        other.tables = tables
+        other.tables, other.room = tables, None
         other.held = [other._held(side, rows) for side, rows in enumerate(self.sides)]
         return other
 

@@ -14,8 +14,8 @@ from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.stage_defect import unseen
 from sharpfront.pieces.frame import Frame
 
-# Newton's iterations, and how many of them are mixed.
-ITERATIONS, MIXED = 10, 3
+# Newton's iterations.
+ITERATIONS = 10
 # Share of an element by which nodes at other velocities come apart in a step, at least.
 PARTED = 1e-4
 # A change is followed by one of this share of it at least, of the largest share that any before was
@@ -60,7 +60,8 @@ def solved_stages(
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
-    mixer, last, q, slow = _Mixer(levels, scale), np.inf, contraction, 0.0
+    mixer, last, q, slow = step.mixer, np.inf, contraction, 0.0
+    mixer.begin(levels, scale)
     residual, sizes = step.residual(first=True), np.empty_like(levels[:, nodes])
     try:
         factors = step.factored()
@@ -128,82 +129,6 @@ def _carried(
         if dt * apart <= PARTED * frame.lengths[0].min():
             return stages
     return old.carried(frame, nodes * dt, stages)
-
-
-class _Mixer:
-    """Anderson's way: each iterate is mixed with those before so that their changes cancel.
-
-    Levels, (S, n, K), are changed in place; changes of each unknown count in its scale, (K,).
-    """
-
-    def __init__(self, levels: FloatArray, scale: FloatArray) -> None:
-        self.levels = levels.reshape(-1)
-        # One unknown needs no weights: only how changes compare counts.
-        self.weight: FloatArray | None = None
-        if len(scale) > 1:
-            self.weight = np.broadcast_to(scale**-2.0, levels.shape).reshape(-1)
-        # The last changes, and the iterates they lead to, in turn.
-        self.changes, self.iterates = np.empty((2, MIXED + 1, levels.size))
-        self.slots = self.changes.reshape(MIXED + 1, *levels.shape)
-        # Products of changes.
-        self.gram = [[0.0] * (MIXED + 1) for _ in range(MIXED + 1)]
-        self.count = 0
-
-    @property
-    def slot(self) -> FloatArray:
-        """Where the next change is put, (S, n, K)."""
-        slot: FloatArray = self.slots[self.count % (MIXED + 1)]
-        return slot
-
-    def mix(self) -> None:
-        """Go on by the change that was put there."""
-        now, known = self.count % (MIXED + 1), min(self.count + 1, MIXED + 1)
-        own = self.changes[now]
-        iterate = np.add(self.levels, own, out=self.iterates[now])
-        products = self.changes[:known] @ (own if self.weight is None else own * self.weight)
-        self.gram[now][:known] = products.tolist()
-        for row, product in zip(self.gram, self.gram[now], strict=True):
-            row[now] = product
-        self.count += 1
-        if known > 1 and (shares := self._shares(now, known)) is not None:
-            np.matmul(shares, self.iterates[:known], out=self.levels)
-        else:
-            self.levels[:] = iterate
-
-    def _shares(self, now: int, known: int) -> FloatArray | None:
-        """Return shares of iterates, one in sum, whose changes together are smallest."""
-        gram, others = self.gram, [i for i in range(known) if i != now]
-        # Products of the differences to the last change.
-        last = gram[now]
-        right = [last[now] - last[i] for i in others]
-        apart = [[gram[i][j] - last[j] + last[now] - last[i] for j in others] for i in others]
-        fit = _mixing_shares(apart, right)
-        if fit is None:
-            return None
-        shares = np.empty(known)
-        shares[others], shares[now] = fit, 1.0 - sum(fit)
-        return shares
-
-
-def _mixing_shares(gram: list[list[float]], right: list[float]) -> list[float] | None:
-    """Return the solution of two or three equations of least squares; None if there is none."""
-    count = len(right)
-    for i in range(count):
-        # What hardly differs from the others has no weight of its own.
-        gram[i][i] *= 1.0 + 1e-13
-    for i in range(count):
-        if not gram[i][i] > 0.0:
-            return None
-        for j in range(i + 1, count):
-            share = gram[j][i] / gram[i][i]
-            right[j] -= share * right[i]
-            for k in range(i + 1, count):
-                gram[j][k] -= share * gram[i][k]
-    for i in reversed(range(count)):
-        for k in range(i + 1, count):
-            right[i] -= gram[i][k] * right[k]
-        right[i] /= gram[i][i]
-    return right
 
 
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:
