@@ -186,7 +186,7 @@ def _after(run: Run, state: State, step: Step, late: float) -> State:
         end_rates(values, dt),
         dt * (min(factor, 1.0) if state.careful > 0 else factor),
         scale,
-        (values, dt),
+        (frame, values, dt),
         max(0, state.careful - 1),
         late,
         unit=unit,
@@ -203,7 +203,7 @@ def _next_factor(run: Run, state: State, dt: float, late: float) -> float:
     now, last = max(late**power, LITTLE_LEFT), max(state.late**power, LITTLE_LEFT)
     factor = SAFE / now
     if state.before is not None:
-        factor *= min(1.0, dt / state.before[1] * last / now)
+        factor *= min(1.0, dt / state.before[2] * last / now)
     return float(min(max(factor, LEAST_FACTOR), GROW))
 
 

@@ -102,33 +102,21 @@ def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
     values, nodes = np.empty((stages + 1, *state.values.shape)), stage_nodes(stages)
     values[0] = state.values
     if state.ahead is not None and dt <= state.ahead[2]:
-        old, before, last = state.ahead
-        values[1:] = _carried(
-            old, frame, nodes, dt, combined(interpolation(nodes * (dt / last), stages), before)
-        )
-        return values
-    if state.before is None:
+        (old, before, last), since = state.ahead, 0.0
+    elif state.before is not None:
+        (old, before, last), since = state.before, 1.0
+    else:
         values[1:] = state.values
         return values
-    before, last = state.before
-    ahead = interpolation(1.0 + nodes * (dt / last), len(before) - 1)
-    # Between the steps the state may have been put on another mesh.
-    ahead[:, -1] -= 1.0
-    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(stages, -1))
-    values[1:] += state.values
-    values[1:] = _carried(state.frame, frame, nodes, dt, values[1:])
-    return values
-
-
-def _carried(
-    old: Frame, frame: Frame, nodes: FloatArray, dt: float, stages: FloatArray
-) -> FloatArray:
-    """Return stages in a frame, as they are unless nodes of the old one go otherwise."""
+    later = combined(interpolation(since + nodes * (dt / last), len(before) - 1), before)
     if old.nodes is frame.nodes:
         apart = np.abs(frame.velocities - old.velocities).max()
         if dt * apart <= PARTED * frame.lengths[0].min():
-            return stages
-    return old.carried(frame, nodes * dt, stages)
+            values[1:] = later
+            return values
+    # Nodes were placed anew, or go otherwise.
+    values[1:] = old.carried(frame, nodes * dt, later)
+    return values
 
 
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:

@@ -243,7 +243,8 @@ class Frame:
         x = there[:, :-1, None] + (there[:, 1:] - there[:, :-1])[..., None] * s
         e, at = self.located(nodes, x.reshape(len(x), -1))
         own = self.gathered(values) * self.scales_over(later, self.lengths_over(later))[0]
-        found = tables.sums(own.reshape(*own.shape[:2], -1), e.ravel(), at.ravel())
+        powers = tables.powers(own.reshape(*own.shape[:2], -1))
+        found = tables.sums(powers, e.ravel(), at.ravel())
         found = (found.reshape(-1, tables.size) @ back.T).T
         local = found.reshape(tables.size, own.shape[1], len(later), other.elements)
         local /= other.scales_over(later, other.lengths_over(later))[0]
@@ -278,12 +279,34 @@ class Frame:
 
     def evaluate(self, values: FloatArray, x: FloatArray, derivative: int = 0) -> FloatArray:
         """Return d^k u at positions, (len(x), K); values are (n, K)."""
-        x = self.inside(x)
-        e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
-        h = self.lengths[0][e]
-        s = (x - self.nodes[e]) / h
-        found = self.tables.sums(self.local(values), e, s, derivative).T
-        return np.asarray(found / h[:, None] ** derivative if derivative else found)
+        powers = self.tables.powers(self.local(values), derivative)
+        if derivative:
+            powers /= self.lengths[0] ** derivative
+        return self.summed(powers, x)
+
+    def summed(self, powers: FloatArray, x: FloatArray) -> FloatArray:
+        """Return at positions, (len(x), K), what elements hold in powers, (powers, K, N)."""
+        x, nodes = self.inside(x), self.nodes
+        e = nodes[1:-1].searchsorted(x, "right")
+        return self.tables.sums(powers, e, (x - nodes[e]) / self.lengths[0][e]).T
+
+    def rates_at_rest(self, values: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return rates of places that do not move, by element in powers of s, (size, K, N).
+
+        Coefficients and their rates are (n, K).
+        """
+        if not self.moves:
+            return self.tables.powers(self.local(rates))
+        d, d_rate = self.scales
+        own = self.gathered(np.stack([values, rates]))
+        u = own[:, :, 0] * d
+        found = self.tables.powers(own[:, :, 1] * d + own[:, :, 0] * d_rate)
+        # u_t = U_t - v u_x, where v goes evenly from node to node.
+        h, stretch = self.lengths
+        slope = self.tables.powers(u, 1) / h
+        found[:-1] -= self.velocities[:-1] * slope
+        found[1:] -= stretch * slope
+        return found
 
 
 @lru_cache(maxsize=256)
