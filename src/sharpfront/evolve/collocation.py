@@ -12,8 +12,8 @@ from sharpfront.evolve.discretisation import Discrete, Leaves, Rows
 from sharpfront.evolve.end_conditions import End
 from sharpfront.pieces.frame import Frame
 
-# Factors of derivatives by equation and unknown, (q, S, N, orders) each.
-_Factors = dict[tuple[int, int], FloatArray]
+# Factors of derivatives by equation and unknown, (q, S, N, orders) each, or a number for order 0.
+_Factors = dict[tuple[int, int], Any]
 
 
 class Moments:
@@ -214,7 +214,10 @@ class Fields:
             summed = np.matmul(factors, across)
             np.multiply(summed, every[unknown % len(every)], out=stiff[..., row, :, unknown])
         for (row, unknown), factors in of_rates.items():
-            held = np.matmul(factors, across[:, :, : factors.shape[-1]])
+            if isinstance(factors, np.ndarray):
+                held = np.matmul(factors, across[:, :, : factors.shape[-1]])
+            else:
+                held = factors * across[:, :, :1]
             np.multiply(held, every[unknown % len(every)], out=mass[..., row, :, unknown])
             if not moments.still:
                 stiff[..., row, :, unknown] += held * rates[unknown % len(rates)]
@@ -229,21 +232,25 @@ class Fields:
         The mesh moves, so that rates hold derivatives of the coefficients themselves.
         """
         moments, rows = self.moments, self.moments.discrete.equations
-        over = moments.over[:, which]
+        over, mixed = moments.over[:, which], self.rates.shape[1]
         shape = (self.levels.shape[2], *over.shape[1:])
         v = None if moments.still else moments.frame.positions[1][:, None] * over[1]
         of_rates: _Factors = {}
         of_levels = {pair: np.zeros((*shape, len(over))) for pair in rows.pairs}
         # Terms of levels come before those of rates, which are added to them.
         for c, (row, unknown, space, time) in zip(self._found(which), rows.terms, strict=True):
-            own, plain = c.reshape(shape) if np.ndim(c) else c, of_levels[row, unknown]
-            if space:
-                own = own * over[space]
+            own, plain = c, of_levels[row, unknown]
+            if isinstance(c, np.ndarray) and c.ndim:
+                own = c.reshape(shape)
             if not time:
-                plain[..., space] = own
+                np.multiply(own, over[space], out=plain[..., space])
                 continue
-            rates = of_rates.setdefault((row, unknown), np.zeros((*shape, self.rates.shape[1])))
-            rates[..., space] = own
+            own = own * over[space] if space else own
+            if mixed == 1 and not isinstance(own, np.ndarray):
+                of_rates[row, unknown] = own
+            else:
+                rates = of_rates.setdefault((row, unknown), np.zeros((*shape, mixed)))
+                rates[..., space] = own
             if v is not None:
                 plain[..., space + 1] -= own * v
                 if space:
