@@ -21,29 +21,37 @@ class Moments:
 
     def __init__(self, discrete: Discrete, frame: Frame, t: float, later: FloatArray) -> None:
         self.discrete, self.layout = discrete, discrete.layout(frame)
+        self.frame, self.t, self.later = frame, t + later, later
         # h^-k, (levels + 1, S, N).
         self.over = np.ones((discrete.levels + 1, len(later), frame.elements))
+        self._measure()
         # Ends at which something holds; a ring has none.
         sides = () if frame.ring else (0, 1)
         self.ends = [End(self, side) for side in sides if len(discrete.sides[side])]
-        self.aim(frame, t, later)
 
     def aim(self, frame: Frame, t: float, later: FloatArray) -> None:
         """Go to as many moments of a mesh with as many elements."""
+        again = self.frame is frame and not frame.moves
         self.frame, self.t, self.later = frame, t + later, later
-        self.still, over = not frame.moves, self.over
+        self.__dict__.pop("coordinates", None)
+        if not again:
+            self._measure()
+        for end in self.ends:
+            end.aim(again)
+
+    def _measure(self) -> None:
+        """Find what depends on the mesh and its motion."""
+        frame, over = self.frame, self.over
+        self.still = not frame.moves
         # How fast elements become longer, (N,).
         self.stretch: FloatArray = frame.lengths[1]
-        lengths = frame.lengths_over(later)
+        lengths = frame.lengths_over(self.later)
         np.divide(1.0, lengths, out=over[1])
         for k in range(2, len(over)):
             np.multiply(over[k - 1], over[1], out=over[k])
         # Scales of the functions and their rates, (U, size, S, N) each, for each unknown or one for
         # all; S is 1 if nothing moves.
-        self.d, self.d_rate = frame.scales_over(later, lengths).swapaxes(1, 2)
-        self.__dict__.pop("coordinates", None)
-        for end in self.ends:
-            end.aim()
+        self.d, self.d_rate = frame.scales_over(self.later, lengths).swapaxes(1, 2)
 
     @cached_property
     def coordinates(self) -> Leaves:

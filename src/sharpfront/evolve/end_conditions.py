@@ -36,12 +36,14 @@ class End:
         self.which = slice(-size, None) if side else slice(None, size)
         count, own = moments.layout.size, len(self.own)
         self.rows = slice(count - own, count) if side else slice(0, own)
-        self.fixed: _Fixed | None = None  # if their factors are always the same
+        # If their factors are always the same.
+        self.fixed = None if self.own.fixed is None else self._fixed(self.own.fixed)
 
-    def aim(self) -> None:
-        """Hold at the moments as they are now."""
-        for known in ("_tables", "_coordinates"):
-            self.__dict__.pop(known, None)
+    def aim(self, again: bool) -> None:
+        """Hold at other moments: of the same mesh at rest, or of another one."""
+        self.__dict__.pop("_coordinates", None)
+        if not again:
+            self.__dict__.pop("_tables", None)
         if self.own.fixed is not None:
             self.fixed = self._fixed(self.own.fixed)
 

@@ -16,7 +16,7 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.embedded_run import difference, followed, inside
 from sharpfront.evolve.initial_state import Start
 from sharpfront.evolve.march_result import STRICTER
-from sharpfront.evolve.node_velocity import velocities
+from sharpfront.evolve.node_velocity import shortening, velocities
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.remeshing import (
@@ -154,9 +154,8 @@ def _followed(run: Run, state: State, tried: _Stands) -> tuple[FloatArray, float
 
 def _tried(run: Run, state: State, dt: float) -> _Refused | _Stands:
     """Try one step on the present mesh."""
-    v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale)
-    h = state.frame.lengths[0]
-    worst = float(((v[:-1] - v[1:]) / h).max())
+    v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale, dt)
+    worst = shortening(state.frame, v)
     if worst * dt > 1.0 - run.settings.shrink:
         dt = (1.0 - run.settings.shrink) / worst
     frame = state.frame.moving(v)

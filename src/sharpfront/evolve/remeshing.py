@@ -100,9 +100,10 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     if state.before is not None:
         rates = old.rates_at_rest(state.values, state.rates)
         powers = np.concatenate([powers, rates], axis=1)
-    found = run.mesher.interpolant(nodes, lambda x: old.summed(powers, x))
+    frame = run.mesher.frame(nodes)
+    found = run.mesher.through(frame, lambda x: old.summed(powers, x))
     values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k : 2 * k])
-    frame, rates = run.mesher.frame(nodes), np.ascontiguousarray(found[:, 2 * k :])
+    rates = np.ascontiguousarray(found[:, 2 * k :])
     if state.before is None:
         rates = first_rates(run.discrete, frame, values, state.t)
     return replace(state, frame=frame, values=values, weak=weak, rates=rates, unit=None, rough=None)
@@ -135,9 +136,10 @@ def foreseen(run: Run, before: State, after: State, longer: float) -> FloatArray
     last = mesher.left_out(before.frame.nodes, before.rough) + little
     growth = (mesher.left_out(after.frame.nodes, now) + little) / last
     # A single element may have been smooth by chance.
-    least = np.minimum(np.append(growth, np.inf)[1:], np.append(np.inf, growth)[:-1])
-    growth = np.clip(np.minimum(growth, least), 1.0, None) ** longer
-    return np.asarray(now * np.minimum(growth, MOST_FORESEEN))
+    least = growth.copy()
+    np.minimum(least[1:], growth[:-1], out=least[1:])
+    np.minimum(least[:-1], growth[1:], out=least[:-1])
+    return np.asarray(now * np.minimum(np.maximum(least, 1.0) ** longer, MOST_FORESEEN))
 
 
 def tended(run: Run, before: State, state: State) -> State:

@@ -29,9 +29,12 @@ class Settings:
     # Where Newton's method stops, as a share of what an element may leave. With 0.8 mild problems
     # take up to 7 % less time, and a front with a vertical slope 1240 steps in the place of 140.
     newton: float = 0.1
-    # Nodes move if that explains so much of u_t. With 0.95, 28 drawn problems took 10 % more of
-    # Newton's iterations and 4 % fewer steps: elements become shorter where a front only forms.
-    gain: float = 0.99
+    # Nodes move if that explains so much of u_t, or so much where elements become shorter by more
+    # than a share in a step. With the first alone 28 drawn problems took 10 % more of Newton's
+    # iterations: elements became shorter where fronts only form, and matrices of stages differed.
+    gain: float = 0.95
+    gain_shorter: float = 0.99
+    shorter: float = 0.1
     # No element becomes shorter than this share of itself in a step: matrices of its stages differ
     # by the square of it. With 0.4, 24 drawn problems took 1 % fewer steps and 2 % more iterations,
     # and estimates were a quarter larger.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -54,11 +54,12 @@ class Frame:
         """Return the frame some time later."""
         if not self.moves:
             return self
-        return replace(self, nodes=self.nodes + later * self.velocities)
+        nodes = self.nodes + later * self.velocities
+        return Frame(self.tables, nodes, self.velocities, self.ring, self.bends)
 
     def on(self, tables: Reference) -> Frame:
         """Return the same mesh with functions of another degree."""
-        other = replace(self, tables=tables)
+        other = Frame(tables, self.nodes, self.velocities, self.ring, self.bends)
         # What is known of the mesh alone is not found once more.
         known = ("moves", "lengths", "_means", "_beside")
         other.__dict__.update((k, v) for k, v in self.__dict__.items() if k in known)
@@ -68,7 +69,7 @@ class Frame:
         """Return the same nodes with other velocities."""
         if not self.moves and not velocities.any():
             return self
-        return replace(self, velocities=velocities)
+        return Frame(self.tables, self.nodes, velocities, self.ring, self.bends)
 
     @cached_property
     def moves(self) -> bool:
@@ -237,6 +238,8 @@ class Frame:
         The functions stay the same as well as its elements hold them, each by itself: slopes that
         differ on both sides of a node are replaced by their mean.
         """
+        if not self.moves and not other.moves:
+            return self._carried_at_rest(other, values)
         tables = self.tables
         nodes, there = (f.nodes + later[:, None] * f.velocities for f in (self, other))
         s, back = tables.spread
@@ -249,6 +252,17 @@ class Frame:
         local = found.reshape(tables.size, own.shape[1], len(later), other.elements)
         local /= other.scales_over(later, other.lengths_over(later))[0]
         return other._joined(local)
+
+    def _carried_at_rest(self, other: Frame, values: FloatArray) -> FloatArray:
+        """Return the same where neither moves: places are found once for all moments."""
+        count, n, k = values.shape
+        (s, back), nodes = self.tables.spread, other.nodes
+        x = nodes[:-1, None] + other.lengths[0][:, None] * s
+        powers = self.tables.powers(self.local(values.transpose(1, 0, 2).reshape(n, -1)))
+        found = self.summed(powers, x.ravel()).T.reshape(-1, self.tables.size) @ back.T
+        local, d = found.T.reshape(self.tables.size, count, k, other.elements), other.scales[0]
+        local /= d[:, None]
+        return other._joined(local.transpose(0, 2, 1, 3))
 
     def _joined(self, local: FloatArray) -> FloatArray:
         """Return coefficients (S, n, K) from those of elements, (size, K, S, N): means at nodes."""
