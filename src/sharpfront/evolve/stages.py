@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import interpolation, left_out, stage_nodes
+from sharpfront.bases.radau import extrapolated, interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.stage_defect import unseen
@@ -60,7 +60,7 @@ def solved_stages(
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
-    mixer, last, q, slow = step.mixer, np.inf, contraction, 0.0
+    mixer, last, q, slow, pace = step.mixer, np.inf, contraction, 0.0, np.inf
     mixer.begin(levels, scale)
     residual, sizes = step.residual(first=True), np.empty_like(levels[:, nodes])
     try:
@@ -80,14 +80,17 @@ def solved_stages(
         if i == 0:
             small = max(small, min(DIGIT * size, most))
         else:
-            q = size / last
+            # Mixed changes do not fall evenly: that they do not is told by two of them.
+            pace, q = math.sqrt(q * size / last), size / last
             contraction, slow = q if i == 1 else contraction, max(slow, q)
         share = max(math.sqrt(q), slow, STEADY)
         left = size * share / (1 - share) if share < 0.5 else size
         if min(left, size) < small:
             mixer.mix()
             return Solved(factors, i + 1, residual[0], contraction, TOLD * left)
-        if i > 1 and (q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small):
+        if i > 1 and (
+            pace > 1 or size * pace ** (ITERATIONS - 1 - i) / (1 - min(pace, 0.99)) > 1e3 * small
+        ):
             return Solved(None, i + 1, residual[0])
         mixer.mix()
         last = size
@@ -102,13 +105,15 @@ def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
     values, nodes = np.empty((stages + 1, *state.values.shape)), stage_nodes(stages)
     values[0] = state.values
     if state.ahead is not None and dt <= state.ahead[2]:
-        (old, before, last), since = state.ahead, 0.0
+        old, before, last = state.ahead
+        later = combined(interpolation(nodes * (dt / last), stages), before)
     elif state.before is not None:
-        (old, before, last), since = state.before, 1.0
+        old, before, last = state.before
+        flat = extrapolated(before.reshape(len(before), -1), 1.0 + nodes * (dt / last))
+        later = flat.reshape(stages, *before.shape[1:])
     else:
         values[1:] = state.values
         return values
-    later = combined(interpolation(since + nodes * (dt / last), len(before) - 1), before)
     if old.nodes is frame.nodes:
         apart = np.abs(frame.velocities - old.velocities).max()
         if dt * apart <= PARTED * frame.lengths[0].min():
