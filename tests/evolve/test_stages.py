@@ -68,14 +68,15 @@ def test_first_steps_are_cut_as_layers_let_them(monkeypatch):
 
 def test_a_try_of_a_step_begins_with_the_one_before(monkeypatch):
     def iterations():
-        return sum(step.iterations for step in sf.solve(ignition(), tol=1e-6).history)
+        found = [sf.solve(ignition(), tol=tol) for tol in (1e-4, 1e-5, 1e-6)]
+        return sum(step.iterations for solution in found for step in solution.history)
 
     both = [iterations()]
     monkeypatch.setattr(
         march, "guessed", lambda state, *more: guessed(replace(state, ahead=None), *more)
     )
     both.append(iterations())
-    assert both[0] < 0.95 * both[1]
+    assert both[0] < 0.97 * both[1]
 
 
 def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
