@@ -45,18 +45,19 @@ def test_places_are_found_at_every_moment(ring, seed):
 
 @pytest.mark.parametrize("ring", [False, True], ids=["line", "circle"])
 @pytest.mark.parametrize("order", [2, 4])
-def test_functions_are_carried_into_another_frame(ring, order):
+@pytest.mark.parametrize("speeds", [(0.3, -0.2), (0.3, 0.0), (0.0, 0.0)])
+def test_functions_are_carried_into_another_frame(ring, order, speeds):
     tables, later = reference(order, order + 4), np.array([-0.3, 0.0, 0.4])
 
     def frame(elements, bend, speed):
         even = np.linspace(0.0, 2.0, elements + 1)
         wave = np.sin(np.pi * even)
-        return Frame(tables, even + bend * wave, speed * wave + 0.2 * ring, ring)
+        return Frame(tables, even + bend * wave, speed * wave + 0.2 * ring * bool(speed), ring)
 
     def of(x, t):
         return np.stack([np.sin(np.pi * (x - t)), np.exp(np.cos(np.pi * (x + t)))], axis=1)
 
-    here, there = frame(40, 0.05, 0.3), frame(31, -0.1, -0.2)
+    here, there = frame(40, 0.05, speeds[0]), frame(31, -0.1, speeds[1])
     mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
     states = [mesher.interpolant(here.at(t).nodes, lambda x, t=t: of(x, t)) for t in later]
     found = here.carried(there, later, np.stack(states))

@@ -91,7 +91,7 @@ BEYOND = 3.0
 
 
 def extrapolated(values: FloatArray, s: FloatArray) -> FloatArray:
-    """Return polynomials through values at all nodes, (stages + 1, m), at positions beyond the slab.
+    """Return polynomials through values at all nodes, (stages + 1, m), beyond the slab.
 
     Legendre polynomials grow there the faster the higher their degree is, and with them what is
     noise: the series ends where its parts at the last position do not fall any more. As a single

@@ -187,6 +187,8 @@ class Fields:
             bands = np.zeros((2, lay.high * lay.size))
             self._bands = bands, lay.blocks(bands)
         bands, blocks = self._bands
+        for end in self.moments.ends:
+            bands[:, lay.of_end(end.side, len(end.own))] = 0.0
         self.fill(blocks[:, :, None], slice(i, i + 1))
         lay.settle(blocks, bands)
         return bands[0], bands[1]

@@ -74,7 +74,7 @@ class Reference:
 
     @staticmethod
     def sums(powers: FloatArray, e: Ints, s: FloatArray) -> FloatArray:
-        """Return what elements hold in powers of s, (K, n), at positions s in those of numbers e."""
+        """Return what elements of numbers e hold in powers of s at positions s, (K, n)."""
         *others, out = powers.take(e, 2)
         for power in reversed(others):
             np.multiply(out, s, out=out)
