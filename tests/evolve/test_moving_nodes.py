@@ -25,7 +25,7 @@ def test_no_mesh_has_fewer_elements_than_the_fewest(ring, decades, seed):
         assert fewest > 0.5 * len(new)
 
 
-def test_nodes_that_shorten_elements_explain_more():
+def test_nodes_for_which_a_step_is_cut_explain_more():
     """A wave that steepens as it goes: u_t + v u_x is small, but not everywhere."""
     tables = reference(2, 6)
     mesher = Mesher(tables, False, np.zeros(0), 1000, Settings())

@@ -26,8 +26,8 @@ def velocities(
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
 
     Short elements count more: the flanks of a standing front are not carried into it. The frame has
-    the velocities to which the rates, (n, K), belong. More has to be explained where elements
-    become shorter in a step of length dt.
+    the velocities to which the rates, (n, K), belong. More has to be explained where a
+    step of length dt must be cut, for elements become too short.
     """
     tables, h = mesher.tables, frame.lengths[0]
     slope, rate, spread = _fields(frame, values, rates, scale)
@@ -43,7 +43,7 @@ def velocities(
     whole = float(np.vdot(weights[:, None] * rate, rate))
     left = whole + float(np.vdot(at, 2.0 * b + at * a))
     own = mesher.settings
-    gain = own.gain if shortening(frame, v) * dt < own.shorter else own.gain_shorter
+    gain = own.gain if shortening(frame, v) * dt <= 1.0 - own.shrink else own.gain_of_cut
     explains = whole > 0 and 1.0 - left / whole >= gain
     return v if explains else np.zeros_like(frame.nodes)
 
