@@ -8,6 +8,7 @@ from sharpfront.bases.radau import (
     all_nodes,
     diagonal,
     differentiation,
+    extrapolated,
     interpolation,
     interpolation_rate,
     left_out,
@@ -148,3 +149,26 @@ def test_modes_solve_what_the_stages_do_together():
     together = np.kron(diagonal().inverse, np.eye(3)) + np.kron(np.eye(STAGES), stiffness)
     expected = np.linalg.solve(together, data.ravel()).reshape(STAGES, 3)
     np.testing.assert_allclose(through_modes(data, solve), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("longer", [2.0, 4.0])
+def test_noise_is_not_carried_beyond_a_slab(longer):
+    stages, rng = 7, np.random.default_rng(2)
+    s = 1.0 + longer * stage_nodes(stages)
+
+    def of(t):
+        return np.exp(0.1 * t)[:, None] * [1.0, 2.0]
+
+    values = of(all_nodes(stages))
+    noisy = values + 1e-8 * rng.standard_normal(values.shape)
+    plain = np.abs(interpolation(s, stages) @ noisy - of(s)).max()
+    found = np.abs(extrapolated(noisy, s) - of(s)).max()
+    assert np.abs(extrapolated(values, s) - of(s)).max() < 1e-6
+    assert found < 0.1 * plain
+
+
+def test_what_grows_is_carried_beyond_a_slab():
+    """Nothing is left out of a series that falls."""
+    s = 1.0 + stage_nodes()
+    values = np.exp(1.0 * all_nodes())[:, None]
+    assert np.allclose(extrapolated(values, s), interpolation(s) @ values, rtol=1e-12)

@@ -81,7 +81,7 @@ def test_without_speeds_steps_are_short(monkeypatch):
     entry, value = FRONTS["front"]
     followed = sf.solve(entry.problem(value), tol=1e-5)
 
-    def still(mesher, frame, values, rates, scale):
+    def still(mesher, frame, values, rates, scale, dt=0.0):
         return np.zeros_like(frame.nodes)
 
     monkeypatch.setattr("sharpfront.evolve.line_steps.velocities", still)

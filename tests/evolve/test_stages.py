@@ -1,13 +1,17 @@
 """Stages by Newton's method: what it leaves is told, where tries begin, how first steps are cut."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from tests.evolve.line_runs import shock
 
 import sharpfront as sf
 from sharpfront.catalog import listing
 from sharpfront.evolve import line_steps, remeshing
+from sharpfront.evolve.anderson_mixing import Mixer
+from sharpfront.evolve.radau_step import Factors
 from sharpfront.evolve.remeshing import refined
 from sharpfront.evolve.stages import guessed, solved_stages
 
@@ -68,14 +72,15 @@ def test_first_steps_are_cut_as_layers_let_them(monkeypatch):
 
 def test_a_try_of_a_step_begins_with_the_one_before(monkeypatch):
     def iterations():
-        return sum(step.iterations for step in sf.solve(ignition(), tol=1e-6).history)
+        found = [sf.solve(ignition(), tol=tol) for tol in (1e-4, 1e-5, 1e-6)]
+        return sum(step.iterations for solution in found for step in solution.history)
 
     both = [iterations()]
     monkeypatch.setattr(
         line_steps, "guessed", lambda state, *more: guessed(replace(state, ahead=None), *more)
     )
     both.append(iterations())
-    assert both[0] < 0.95 * both[1]
+    assert both[0] < 0.97 * both[1]
 
 
 def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
@@ -99,3 +104,32 @@ def test_how_an_interpolant_settles_is_no_layer():
     """Short first steps followed that: a pulse took 18 steps, with forty times the estimate."""
     solution = sf.solve(listing()["wave-pulse"].problem(0.01), tol=1e-6)
     assert solution.history[0].dt > 0.01 and solution.error_estimate < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("sizes", "solved"),
+    [
+        ([1e-5, 1e-7, 1e-9, 1e-11], True),
+        ([1.5e-5, 2.2e-5, 1.2e-5, 1.2e-6, 1.8e-6, 1e-7, 1e-9, 1e-11], True),
+        ([1e-5, 2e-5, 4e-5, 8e-5, 1e-11], False),
+    ],
+)
+def test_newton_fails_by_two_changes_not_by_one(sizes, solved):
+    """Changes that are mixed may be followed by a larger one."""
+    given, levels = iter(sizes), np.zeros((6, 3, 1))
+
+    class Told:
+        values, radau, mixer = levels, SimpleNamespace(reals=1), Mixer((5, 3, 1))
+        frame = SimpleNamespace(tables=SimpleNamespace(points=1))
+
+        def residual(self, first):
+            return np.zeros((6, 3))
+
+        def factored(self):
+            return Factors(None, None)
+
+        def change(self, factors, residual, out, *, first):
+            out[:] = next(given)
+
+    found = solved_stages(Told(), np.ones(1), np.ones((3, 1)), 1e-7)
+    assert (found.factors is not None) == solved

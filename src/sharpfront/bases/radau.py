@@ -6,6 +6,7 @@ the last of which is s = 1; there are STAGES of them unless it is said otherwise
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -76,8 +77,36 @@ def _from_values(stages: int) -> FloatArray:
 @cache
 def legendre(stages: int = STAGES) -> FloatArray:
     """Return the matrix from values at all nodes to Legendre coefficients on the slab."""
-    values = np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
-    return np.asarray(np.linalg.inv(values), dtype=float)
+    return np.asarray(np.linalg.inv(_legendre_values(stages)), dtype=float)
+
+
+@cache
+def _legendre_values(stages: int) -> FloatArray:
+    """Return the Legendre polynomials of the slab at all nodes."""
+    return np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
+
+
+# Parts of an extrapolation that are left out are not so many times the smallest that could be.
+BEYOND = 3.0
+
+
+def extrapolated(values: FloatArray, s: FloatArray) -> FloatArray:
+    """Return polynomials through values at all nodes, (stages + 1, m), beyond the slab.
+
+    Legendre polynomials grow there the faster the higher their degree is, and with them what is
+    noise: the series ends where its parts at the last position do not fall any more. As a single
+    coefficient may vanish by chance, that is told by two neighbours.
+    """
+    stages = len(values) - 1
+    found = legendre(stages) @ values
+    ahead = interpolation(s, stages) @ _legendre_values(stages)
+    sizes = (np.maximum.reduce(np.abs(found), axis=1) * ahead[-1]).tolist()
+    # What is left out by an end after degree 1, 2, ...
+    left = [*map(max, itertools.pairwise(sizes[2:])), sizes[-1]]
+    end = max(k for k, part in enumerate(left, 1) if part <= BEYOND * min(left))
+    if end == len(left):
+        end = stages
+    return np.asarray(ahead[:, : end + 1] @ found[: end + 1])
 
 
 # Coefficients in time are taken to fall by a factor between these.

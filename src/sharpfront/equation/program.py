@@ -63,6 +63,12 @@ class Program:
         _run(self._given, values)
         return values
 
+    def found(self, environment: Mapping[Key, Any]) -> list[Any]:
+        """Return the values as they are: arrays, or numbers where they are the same everywhere."""
+        values = self.prepared(environment)
+        _run(self._calls, values)
+        return [values[slot] for slot in self._outputs]
+
     def finished(self, values: list[Any], count: int) -> FloatArray:
         """Return the values at `count` points, (expressions, count), from prepared ones."""
         _run(self._calls, values)

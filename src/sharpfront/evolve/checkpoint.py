@@ -54,25 +54,40 @@ def _state_packed(state: State) -> dict[str, Any]:
         "rates": state.rates,
         "dt": state.dt,
         "scale": state.scale,
-        "before": list(state.before) if state.before else [],
+        "before": _before_packed(state),
         "careful": state.careful,
         "late": state.late,
         "unresolved": state.unresolved,
     }
 
 
+def _before_packed(state: State) -> list[Any]:
+    """Return the last step as a list, empty if there was none."""
+    if state.before is None:
+        return []
+    frame, values, dt = state.before
+    return [values, dt, frame.nodes, frame.velocities]
+
+
 def _state_unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
     tables = reference(system.continuity, int(words["points"]))
     nodes, velocities = np.asarray(words["nodes"]), np.asarray(words["velocities"])
-    before = words["before"]
+    frame, before = (
+        Frame(tables, nodes, velocities, system.periodic, system.layers),
+        words["before"],
+    )
+    last = frame
+    if len(before) > 2 and not np.array_equal(before[2:], [nodes, velocities]):
+        # Nodes were placed anew after the last step; files of earlier versions have it on them.
+        last = replace(frame, nodes=np.asarray(before[2]), velocities=np.asarray(before[3]))
     return State(
         float(words["t"]),
-        Frame(tables, nodes, velocities, system.periodic, system.layers),
+        frame,
         np.asarray(words["values"]),
         np.asarray(words["rates"]),
         float(words["dt"]),
         np.asarray(words["scale"]),
-        (np.asarray(before[0]), float(before[1])) if before else None,
+        (last, np.asarray(before[0]), float(before[1])) if before else None,
         int(words["careful"]),
         float(words["late"]),
         str(words["unresolved"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -96,13 +97,22 @@ class Discrete:
             not k and not time and not _vanishes(every[n])
             for n, (_, _, k, time) in zip(own, self.own_terms, strict=True)
         )
+        # What a step leaves to the next one: its arrays, and a mesh with that of its own functions.
+        self.room: Any = None
+        self._mesh: tuple[Frame, Frame] | None = None
 
     def on(self, tables: Reference) -> Discrete:
         """Return the same for elements of another degree."""
         other = copy(self)
-        other.tables = tables
+        other.tables, other.room, other._mesh = tables, None, None
         other.held = [other._held(side, rows) for side, rows in enumerate(self.sides)]
         return other
+
+    def mesh(self, frame: Frame) -> Frame:
+        """Return a mesh with functions of the degree of these elements."""
+        if self._mesh is None or self._mesh[0] is not frame:
+            self._mesh = frame, frame.on(self.tables)
+        return self._mesh[1]
 
     def _held(self, side: int, rows: Rows) -> FloatArray | None:
         """Return the rows of an end that hold values only, (1, rows, size * K)."""

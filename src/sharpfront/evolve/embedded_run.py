@@ -36,7 +36,7 @@ def followed(
     stages = len(step.values) - 1
     guess = combined(_in_between(stages), step.values)
     guess += state.weak - step.values[0]
-    own = frame.on(weak.tables)
+    own = weak.mesh(frame)
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
     most = DIGIT * run.tol
     solved = solved_stages(follows, state.scale, unit, run.newton, most, contraction)

@@ -31,13 +31,21 @@ class End:
     def __init__(self, moments: Moments, side: int) -> None:
         self.moments, self.side = moments, side
         self.own = moments.discrete.sides[side]
-        size = moments.frame.tables.size
+        size = moments.discrete.tables.size
         # Which coefficients its element has, and which rows of all are its own.
         self.which = slice(-size, None) if side else slice(None, size)
         count, own = moments.layout.size, len(self.own)
         self.rows = slice(count - own, count) if side else slice(0, own)
         # If their factors are always the same.
         self.fixed = None if self.own.fixed is None else self._fixed(self.own.fixed)
+
+    def aim(self, again: bool) -> None:
+        """Hold at other moments: of the same mesh at rest, or of another one."""
+        self.__dict__.pop("_coordinates", None)
+        if not again:
+            self.__dict__.pop("_tables", None)
+        if self.own.fixed is not None:
+            self.fixed = self._fixed(self.own.fixed)
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray]:

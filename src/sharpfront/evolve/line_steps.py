@@ -15,7 +15,7 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.embedded_run import difference, followed, inside
 from sharpfront.evolve.initial_state import Start
 from sharpfront.evolve.march import StepTaken, StepTrial
-from sharpfront.evolve.node_velocity import velocities
+from sharpfront.evolve.node_velocity import shortening, velocities
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.remeshing import (
@@ -114,8 +114,8 @@ class LineSteps:
     def tried(self, state: State, dt: float) -> StepTrial:
         """Return a step on the present elements, shorter if these would be pressed together."""
         run = self.run
-        v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale)
-        worst = float(((v[:-1] - v[1:]) / state.frame.lengths[0]).max())
+        v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale, dt)
+        worst = shortening(state.frame, v)
         if worst * dt > 1.0 - run.settings.shrink:
             dt = (1.0 - run.settings.shrink) / worst
         frame = state.frame.moving(v)
@@ -215,7 +215,7 @@ def _after(run: Run, state: State, step: Step, late: float) -> State:
         end_rates(values, dt),
         dt * (min(factor, 1.0) if state.careful > 0 else factor),
         scale,
-        (values, dt),
+        (frame, values, dt),
         max(0, state.careful - 1),
         late,
         unit=unit,
@@ -232,7 +232,7 @@ def _next_factor(run: Run, state: State, dt: float, late: float) -> float:
     now, last = max(late**power, LITTLE_LEFT), max(state.late**power, LITTLE_LEFT)
     factor = SAFE / now
     if state.before is not None:
-        factor *= min(1.0, dt / state.before[1] * last / now)
+        factor *= min(1.0, dt / state.before[2] * last / now)
     return float(min(max(factor, LEAST_FACTOR), GROW))
 
 

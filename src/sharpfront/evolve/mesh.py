@@ -48,7 +48,11 @@ class Mesher:
 
     def interpolant(self, nodes: FloatArray, of: Function) -> FloatArray:
         """Return coefficients (n, K) of the functions through values at Gauss points and ends."""
-        frame, tables = self.frame(nodes), self.tables
+        return self.through(self.frame(nodes), of)
+
+    def through(self, frame: Frame, of: Function) -> FloatArray:
+        """Return the same on a mesh that is there."""
+        nodes, tables = frame.nodes, self.tables
         left = 0 if self.ring else (tables.order + 1) // 2
         full = tables.order > 2 and not self.ring
         lay = layout_of(tables, frame.elements, 1, left, self.ring, full=full)

@@ -16,28 +16,42 @@ _APART = np.array([[1.0], [-1.0], [1.0]])
 
 
 def velocities(
-    mesher: Mesher, frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
+    mesher: Mesher,
+    frame: Frame,
+    values: FloatArray,
+    rates: FloatArray,
+    scale: FloatArray,
+    dt: float = 0.0,
 ) -> FloatArray:
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
 
     Short elements count more: the flanks of a standing front are not carried into it. The frame has
-    the velocities to which the rates, (n, K), belong.
+    the velocities to which the rates, (n, K), belong. More has to be explained where a
+    step of length dt must be cut, for elements become too short.
     """
     tables, h = mesher.tables, frame.lengths[0]
     slope, rate, spread = _fields(frame, values, rates, scale)
     if not spread:
         return np.zeros_like(frame.nodes)
-    weights = tables.weights[:, None] * (h.min() ** 2 / h)
+    weights = tables.weights[:, None] * (np.minimum.reduce(h) ** 2 / h)
     weighted = weights[:, None] * slope
     # Sums over the unknowns of squares and products, (q, N).
-    a, b = (weighted * slope).sum(axis=1), (weighted * rate).sum(axis=1)
+    a, b = (np.add.reduce(weighted * own, axis=1) for own in (slope, rate))
     v = _hats_solved(mesher, frame, a, b, STIFF * spread**2 / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
     whole = float(np.vdot(weights[:, None] * rate, rate))
     left = whole + float(np.vdot(at, 2.0 * b + at * a))
-    explains = whole > 0 and 1.0 - left / whole >= mesher.settings.gain
+    own = mesher.settings
+    gain = own.gain if shortening(frame, v) * dt <= 1.0 - own.shrink else own.gain_of_cut
+    explains = whole > 0 and 1.0 - left / whole >= gain
     return v if explains else np.zeros_like(frame.nodes)
+
+
+def shortening(frame: Frame, velocities: FloatArray) -> float:
+    """Return how fast any element becomes shorter, as a share of its length."""
+    rates = (velocities[:-1] - velocities[1:]) / frame.lengths[0]
+    return float(np.maximum.reduce(rates))
 
 
 def _fields(
@@ -60,8 +74,8 @@ def _fields(
     slope = slope[0] / frame.lengths[0]
     if frame.moves:
         rate -= frame.positions[1][:, None] * slope
-    spread = value.max(axis=(0, 2)) - value.min(axis=(0, 2))
-    return slope, rate, float(spread.max())
+    high, low = (each.reduce(value, axis=(0, 2)) for each in (np.maximum, np.minimum))
+    return slope, rate, float(max(high - low))
 
 
 def _hats_solved(

@@ -9,6 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import all_nodes, diagonal
+from sharpfront.evolve.anderson_mixing import Mixer
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discretisation import Discrete
 from sharpfront.pieces.frame import Frame
@@ -27,42 +28,79 @@ class Factors(NamedTuple):
     pairs: Any
 
 
+class _Room:
+    """Arrays of a step, which later steps on meshes of as many elements use again."""
+
+    def __init__(self, moments: Moments, asked: FloatArray, stages: int) -> None:
+        frame, self.layout = moments.frame, moments.layout
+        self.key = frame.elements, stages
+        self.moments = moments
+        # What coefficients have changed by since the beginning, and their rates.
+        self.since, rates = np.empty((stages, *asked.shape[1:])), np.empty(asked.shape)
+        self.flat = self.since.reshape(stages, -1), rates.reshape(len(rates), -1)
+        self.fields = Fields(moments, asked, rates)
+        self.mixer = Mixer(self.since.shape)
+        # Right-hand sides: those of the real eigenvalue, and real and imaginary parts of others.
+        radau, size = diagonal(stages), self.layout.size
+        self.turned = np.empty((stages, size))
+        pairs = stages // 2
+        self.right = np.empty(pairs * size, dtype=complex)
+        self.parts = self.turned[radau.reals :].reshape(2, pairs * size)
+        self.split = self.right.view(float).reshape(-1, 2).T
+        # The band of the real eigenvalue, and those of others one behind the other.
+        band = self.layout.high * size
+        self.real = np.empty(band)
+        self.pairs = np.empty((pairs, band), dtype=complex)
+
+    @staticmethod
+    def of(
+        discrete: Discrete,
+        frame: Frame,
+        t: float,
+        later: FloatArray,
+        asked: FloatArray,
+        stages: int,
+    ) -> _Room:
+        """Return the room of equations for a step, with its moments and coefficients."""
+        room = discrete.room
+        if room is None or room.key != (frame.elements, stages):
+            room = discrete.room = _Room(Moments(discrete, frame, t, later), asked, stages)
+        else:
+            room.moments.aim(frame, t, later)
+            room.fields.take(asked)
+        return room
+
+
 class Step:
     """The equations of one step of length dt by Radau IIA, at its beginning and its stages.
 
     Coefficients at all of them, (stages + 1, n, K), are changed in place. The rates at the
     beginning are those of the embedded formula, so that what the equations leave there is what that
-    formula differs by; of an even number of stages there is none, and nothing is asked there.
+    formula differs by; of an even number of stages there is none, and nothing is asked there. All
+    but the coefficients holds until the next step with these equations is made.
     """
 
     def __init__(
         self, discrete: Discrete, frame: Frame, t: float, dt: float, values: FloatArray
     ) -> None:
         self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
-        self.radau = diagonal(len(values) - 1)
-        self.asked = values[1 - self.radau.reals :]
-        self._nodes = all_nodes(len(values) - 1)[1 - self.radau.reals :]
-        self.moments = Moments(discrete, frame, t, self._nodes * dt)
+        stages = len(values) - 1
+        self.radau = diagonal(stages)
+        first = 1 - self.radau.reals
+        self._nodes = all_nodes(stages)[first:]
+        self._room = room = _Room.of(discrete, frame, t, self._nodes * dt, values[first:], stages)
+        self.moments, self.fields, self.mixer = room.moments, room.fields, room.mixer
+        self.layout = room.layout
         self._shares = self.radau.rates / dt
-        self._since = np.empty_like(values[1:])
-        rates = np.empty_like(self.asked)
-        self._flat = self._since.reshape(len(self._since), -1), rates.reshape(len(rates), -1)
-        self._advance()
-        self.fields = Fields(self.moments, self.asked, rates)
-        self.layout = self.moments.layout
         self._plain = self.moments.has_plain_ends
         self._large = 1.0  # how much larger conditions are made
-        # Right-hand sides: those of the real eigenvalue, and real and imaginary parts of others.
-        self._turned = np.empty((len(values) - 1, self.layout.size))
-        self._right = np.empty((len(self._turned) // 2, self.layout.size), dtype=complex)
-        first, pairs = self.radau.reals, len(self._right)
-        parts = self._turned[first:].reshape(2, pairs, -1)
-        self._parts = (parts[0], self._right.real), (parts[1], self._right.imag)
+        self._advance()
 
     def _advance(self) -> None:
         """Make the rates of the coefficients."""
-        np.subtract(self.values[1:], self.values[0], out=self._since)
-        np.matmul(self._shares, self._flat[0], out=self._flat[1])
+        since, rates = self._room.flat
+        np.subtract(self.values[1:], self.values[0], out=self._room.since)
+        np.matmul(self._shares, since, out=rates)
 
     @property
     def kept(self) -> tuple[Frame, FloatArray, float]:
@@ -90,14 +128,14 @@ class Step:
         largest = max(1.0, 1.0 / self.dt, float(stiff.max()), -float(stiff.min()))
         self._large = 2.0 ** math.ceil(math.log2(min(largest, 1e300)))
         self.fields.set_ends(mass, stiff, stage, self._large)
-        pairs = np.multiply.outer(values[reals:], mass)
+        pairs = self._room.pairs
+        np.multiply.outer(values[reals:], mass, out=pairs)
         pairs += stiff
         real = None
         if reals:
-            # What the pairs need no longer is written over.
-            mass *= values[0].real
-            mass += stiff
-            real = lay.factored(lay.matrix(mass))
+            np.multiply(values[0].real, mass, out=self._room.real)
+            self._room.real += stiff
+            real = lay.factored(lay.matrix(self._room.real))
         return Factors(real, lay.factored(lay.matrix(pairs)))
 
     def weigh(self, right: FloatArray) -> None:
@@ -109,17 +147,15 @@ class Step:
         self, factors: Factors, residual: FloatArray, out: FloatArray, *, first: bool
     ) -> None:
         """Write the change of all stages that Newton's method makes, (stages, size)."""
-        lay, radau, turned = self.layout, self.radau, self._turned
+        lay, radau, room, turned = self.layout, self.radau, self._room, self._room.turned
         np.matmul(radau.into, lay.placed(residual), out=turned)
         if first or not self._plain:
             self.weigh(turned)
-        for part, own in self._parts:
-            np.copyto(own, part)
-        lay.solved(factors.pairs, self._right.reshape(-1))
+        np.copyto(room.split, room.parts)
+        lay.solved(factors.pairs, room.right)
         if radau.reals:
             lay.solved(factors.real, turned[0])
-        for part, own in self._parts:
-            np.copyto(part, own)
+        np.copyto(room.parts, room.split)
         if lay.order is None:
             np.matmul(radau.back, turned, out=out)
         else:

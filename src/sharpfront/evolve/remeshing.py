@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import all_nodes
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.error_units import units
 from sharpfront.evolve.narrow_data import attentive
 from sharpfront.evolve.rates import first_rates
-from sharpfront.evolve.run import Run, State, end_rates
+from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
@@ -93,19 +92,21 @@ def seeing(run: Run, nodes: FloatArray, t: float, ahead: float) -> FloatArray:
 
 
 def placed(run: Run, state: State, nodes: FloatArray) -> State:
-    """Return a run on other nodes; its last step comes along as the next one's guess."""
+    """Return a run on other nodes, which are at rest until it is known where they go."""
     k, old = state.values.shape[1], state.frame
     assert state.weak is not None
     both = np.concatenate([state.values, state.weak], axis=1)
-    found = run.mesher.interpolant(nodes, lambda x: old.evaluate(both, x))
-    values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k:])
-    state = replace(state, values=values, weak=weak, unit=None, rough=None)
+    powers = old.tables.powers(old.local(both))
+    if state.before is not None:
+        rates = old.rates_at_rest(state.values, state.rates)
+        powers = np.concatenate([powers, rates], axis=1)
+    frame = run.mesher.frame(nodes)
+    found = run.mesher.through(frame, lambda x: old.summed(powers, x))
+    values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k : 2 * k])
+    rates = np.ascontiguousarray(found[:, 2 * k :])
     if state.before is None:
-        frame = run.mesher.frame(nodes)
-        return replace(state, frame=frame, rates=first_rates(run.discrete, frame, values, state.t))
-    (stages, dt), frame = state.before, run.mesher.frame(nodes, old.velocity(nodes))
-    before = (old.carried(frame, (all_nodes(len(stages) - 1) - 1.0) * dt, stages), dt)
-    return replace(state, frame=frame, rates=end_rates(*before), before=before)
+        rates = first_rates(run.discrete, frame, values, state.t)
+    return replace(state, frame=frame, values=values, weak=weak, rates=rates, unit=None, rough=None)
 
 
 def refined(run: Run, state: State, rough: FloatArray, dt: float) -> State:
@@ -135,9 +136,10 @@ def foreseen(run: Run, before: State, after: State, longer: float) -> FloatArray
     last = mesher.left_out(before.frame.nodes, before.rough) + little
     growth = (mesher.left_out(after.frame.nodes, now) + little) / last
     # A single element may have been smooth by chance.
-    least = np.minimum(np.append(growth, np.inf)[1:], np.append(np.inf, growth)[:-1])
-    growth = np.clip(np.minimum(growth, least), 1.0, None) ** longer
-    return np.asarray(now * np.minimum(growth, MOST_FORESEEN))
+    least = growth.copy()
+    np.minimum(least[1:], growth[:-1], out=least[1:])
+    np.minimum(least[:-1], growth[1:], out=least[:-1])
+    return np.asarray(now * np.minimum(np.maximum(least, 1.0) ** longer, MOST_FORESEEN))
 
 
 def tended(run: Run, before: State, state: State) -> State:
@@ -148,7 +150,7 @@ def tended(run: Run, before: State, state: State) -> State:
     frame, mesher, rough = state.frame, run.mesher, state.rough
     assert rough is not None and state.before is not None
     few, least = FEWER * len(frame.nodes), int(FEWER * frame.elements)
-    ahead = foreseen(run, before, state, state.dt / state.before[1])
+    ahead = foreseen(run, before, state, state.dt / state.before[2])
     if float(mesher.left_out(frame.nodes, ahead).max()) > run.in_space:
         new = mesher.mesh(frame.nodes, ahead, run.in_space, least=least)
         if len(new) - 1 <= mesher.most:

@@ -29,9 +29,9 @@ class State:
     rates: FloatArray
     dt: float  # the step to try next
     scale: FloatArray  # max(1, max|u|) so far, of each unknown, (K,)
-    # Coefficients at the beginning and the stages of the last step on this mesh, (stages + 1, n,
-    # K), and its length; None at a start.
-    before: tuple[FloatArray, float] | None = None
+    # The last step: its mesh as it is now, coefficients at its beginning and stages, (stages + 1,
+    # n, K), and its length; None at a start.
+    before: tuple[Frame, FloatArray, float] | None = None
     careful: int = 0  # steps that must not grow
     # What the last step left in time, as a share of what it might; zero at a start.
     late: float = 0.0

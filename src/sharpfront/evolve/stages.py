@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.radau import interpolation, left_out, stage_nodes
+from sharpfront.bases.radau import extrapolated, interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.stage_defect import unseen
 from sharpfront.pieces.frame import Frame
 
-# Newton's iterations, and how many of them are mixed.
-ITERATIONS, MIXED = 10, 3
+# Newton's iterations.
+ITERATIONS = 10
 # Share of an element by which nodes at other velocities come apart in a step, at least.
 PARTED = 1e-4
 # A change is followed by one of this share of it at least, of the largest share that any before was
@@ -60,7 +60,8 @@ def solved_stages(
     """
     levels, before = step.values[1:], step.radau.reals
     nodes = slice(None, None, step.frame.tables.points)
-    mixer, last, q, slow = _Mixer(levels, scale), np.inf, contraction, 0.0
+    mixer, last, q, slow, pace = step.mixer, np.inf, contraction, 0.0, np.inf
+    mixer.begin(levels, scale)
     residual, sizes = step.residual(first=True), np.empty_like(levels[:, nodes])
     try:
         factors = step.factored()
@@ -79,14 +80,17 @@ def solved_stages(
         if i == 0:
             small = max(small, min(DIGIT * size, most))
         else:
-            q = size / last
+            # Mixed changes do not fall evenly: that they do not is told by two of them.
+            pace, q = math.sqrt(q * size / last), size / last
             contraction, slow = q if i == 1 else contraction, max(slow, q)
         share = max(math.sqrt(q), slow, STEADY)
         left = size * share / (1 - share) if share < 0.5 else size
         if min(left, size) < small:
             mixer.mix()
             return Solved(factors, i + 1, residual[0], contraction, TOLD * left)
-        if i > 1 and (q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small):
+        if i > 1 and (
+            pace > 1 or size * pace ** (ITERATIONS - 1 - i) / (1 - min(pace, 0.99)) > 1e3 * small
+        ):
             return Solved(None, i + 1, residual[0])
         mixer.mix()
         last = size
@@ -102,108 +106,22 @@ def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
     values[0] = state.values
     if state.ahead is not None and dt <= state.ahead[2]:
         old, before, last = state.ahead
-        values[1:] = _carried(
-            old, frame, nodes, dt, combined(interpolation(nodes * (dt / last), stages), before)
-        )
-        return values
-    if state.before is None:
+        later = combined(interpolation(nodes * (dt / last), stages), before)
+    elif state.before is not None:
+        old, before, last = state.before
+        flat = extrapolated(before.reshape(len(before), -1), 1.0 + nodes * (dt / last))
+        later = flat.reshape(stages, *before.shape[1:])
+    else:
         values[1:] = state.values
         return values
-    before, last = state.before
-    ahead = interpolation(1.0 + nodes * (dt / last), len(before) - 1)
-    # Between the steps the state may have been put on another mesh.
-    ahead[:, -1] -= 1.0
-    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(stages, -1))
-    values[1:] += state.values
-    values[1:] = _carried(state.frame, frame, nodes, dt, values[1:])
-    return values
-
-
-def _carried(
-    old: Frame, frame: Frame, nodes: FloatArray, dt: float, stages: FloatArray
-) -> FloatArray:
-    """Return stages in a frame, as they are unless nodes of the old one go otherwise."""
     if old.nodes is frame.nodes:
         apart = np.abs(frame.velocities - old.velocities).max()
         if dt * apart <= PARTED * frame.lengths[0].min():
-            return stages
-    return old.carried(frame, nodes * dt, stages)
-
-
-class _Mixer:
-    """Anderson's way: each iterate is mixed with those before so that their changes cancel.
-
-    Levels, (S, n, K), are changed in place; changes of each unknown count in its scale, (K,).
-    """
-
-    def __init__(self, levels: FloatArray, scale: FloatArray) -> None:
-        self.levels = levels.reshape(-1)
-        # One unknown needs no weights: only how changes compare counts.
-        self.weight: FloatArray | None = None
-        if len(scale) > 1:
-            self.weight = np.broadcast_to(scale**-2.0, levels.shape).reshape(-1)
-        # The last changes, and the iterates they lead to, in turn.
-        self.changes, self.iterates = np.empty((2, MIXED + 1, levels.size))
-        self.slots = self.changes.reshape(MIXED + 1, *levels.shape)
-        # Products of changes.
-        self.gram = [[0.0] * (MIXED + 1) for _ in range(MIXED + 1)]
-        self.count = 0
-
-    @property
-    def slot(self) -> FloatArray:
-        """Where the next change is put, (S, n, K)."""
-        slot: FloatArray = self.slots[self.count % (MIXED + 1)]
-        return slot
-
-    def mix(self) -> None:
-        """Go on by the change that was put there."""
-        now, known = self.count % (MIXED + 1), min(self.count + 1, MIXED + 1)
-        own = self.changes[now]
-        iterate = np.add(self.levels, own, out=self.iterates[now])
-        products = self.changes[:known] @ (own if self.weight is None else own * self.weight)
-        self.gram[now][:known] = products.tolist()
-        for row, product in zip(self.gram, self.gram[now], strict=True):
-            row[now] = product
-        self.count += 1
-        if known > 1 and (shares := self._shares(now, known)) is not None:
-            np.matmul(shares, self.iterates[:known], out=self.levels)
-        else:
-            self.levels[:] = iterate
-
-    def _shares(self, now: int, known: int) -> FloatArray | None:
-        """Return shares of iterates, one in sum, whose changes together are smallest."""
-        gram, others = self.gram, [i for i in range(known) if i != now]
-        # Products of the differences to the last change.
-        last = gram[now]
-        right = [last[now] - last[i] for i in others]
-        apart = [[gram[i][j] - last[j] + last[now] - last[i] for j in others] for i in others]
-        fit = _mixing_shares(apart, right)
-        if fit is None:
-            return None
-        shares = np.empty(known)
-        shares[others], shares[now] = fit, 1.0 - sum(fit)
-        return shares
-
-
-def _mixing_shares(gram: list[list[float]], right: list[float]) -> list[float] | None:
-    """Return the solution of two or three equations of least squares; None if there is none."""
-    count = len(right)
-    for i in range(count):
-        # What hardly differs from the others has no weight of its own.
-        gram[i][i] *= 1.0 + 1e-13
-    for i in range(count):
-        if not gram[i][i] > 0.0:
-            return None
-        for j in range(i + 1, count):
-            share = gram[j][i] / gram[i][i]
-            right[j] -= share * right[i]
-            for k in range(i + 1, count):
-                gram[j][k] -= share * gram[i][k]
-    for i in reversed(range(count)):
-        for k in range(i + 1, count):
-            right[i] -= gram[i][k] * right[k]
-        right[i] /= gram[i][i]
-    return right
+            values[1:] = later
+            return values
+    # Nodes were placed anew, or go otherwise.
+    values[1:] = old.carried(frame, nodes * dt, later)
+    return values
 
 
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:

@@ -221,13 +221,13 @@ def _corrected(
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
-    leaves = _leaves(system, states, side, h, t)
+    beside = [state(_beside(system, side, h)) for state in states]
+    leaves = _leaves(system, beside, side, h, t)
     missed = float(condition.at(leaves, 1)[0])
     tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
     # Ahead of a front into an unstable state what is small counts relative to itself.
-    beside = states[i]((system.low, system.high)[side] + (1 - 2 * side) * h * np.arange(5.0))
-    size = min(1.0, float(np.abs(beside).max()))
+    size = min(1.0, float(np.abs(beside[i]).max()))
     # A slope is missed in every step, however short, by as much as it is over an element.
     if abs(amount) * (length if order else 1.0) <= size * max(1e-3 * tol, ROUNDING):
         return []
@@ -245,10 +245,16 @@ def _corrected(
     return []
 
 
+def _beside(system: TimeSystem, side: int, h: float) -> FloatArray:
+    """Return an end and places beside it."""
+    end, inward = (system.low, h) if side == 0 else (system.high, -h)
+    return np.asarray(end + inward * np.arange(5.0))
+
+
 def _leaves(
-    system: TimeSystem, states: Sequence[Rounded], side: int, h: float, t: float
+    system: TimeSystem, states: Sequence[FloatArray], side: int, h: float, t: float
 ) -> dict[Key, FloatArray]:
-    """Return values and derivatives of the state at an end, by one-sided differences."""
+    """Return values and derivatives of states at an end from those beside it, by differences."""
     end, inward = (system.low, h) if side == 0 else (system.high, -h)
     x = system.problem.coordinates[0]
     leaves: dict[Key, FloatArray] = {
@@ -256,8 +262,7 @@ def _leaves(
         ("coordinate", "t"): np.array([t]),
         ("normal", x): np.array([2.0 * side - 1.0]),
     }
-    for name, state in zip(system.names, states, strict=True):
-        u = state(end + inward * np.arange(5.0))
+    for name, u in zip(system.names, states, strict=True):
         stencil = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * inward)
         leaves["derivative", name, (0, 0)] = u[:1]
         leaves["derivative", name, (1, 0)] = np.array([stencil @ u])

@@ -29,7 +29,7 @@ from sharpfront.evolve.watched_formula import BROKEN, LOOKED_AT, Span, watched
 from sharpfront.place.line.sampling import sampled
 from sharpfront.problem import Problem
 from sharpfront.trust.events import Event
-from sharpfront.trust.formula_parts import Formula, formula
+from sharpfront.trust.formula_parts import Formula, formula, held_numbers
 
 # A step sees at most so many times the range of what depends on time: less than a rise and a fall,
 # even where it is stretched, so that nothing comes and goes within one. With half of it fronts that
@@ -128,26 +128,26 @@ class TimeEvents:
 def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
     """Return the equations and the conditions of a problem on an interval as formulas."""
     problem = system.problem
-    inside = _spread(system.low, system.high)
-    equations = [formula(e.expression, problem, inside, system.names) for e in system.equations]
+    inside, held = _spread(system.low, system.high), held_numbers(problem, system.names)
+    equations = [formula(e.expression, problem, inside, held) for e in system.equations]
     conditions = []
     for condition in system.conditions:
         end = (system.low, system.high)[condition.side]
         stated = substitute(condition.expression, _held_at(problem.coordinates[0], end))
         at = np.array([[end]])
-        conditions.append(formula(stated, problem, at, system.names, on_boundary=True))
+        conditions.append(formula(stated, problem, at, held, on_boundary=True))
     return equations, conditions
 
 
 def plane_formulas(problem: Problem) -> list[Formula]:
     """Return the equations and the conditions of a problem in the plane as formulas."""
-    domain, names = problem.domain, problem.unknowns
+    domain, held = problem.domain, held_numbers(problem, problem.unknowns)
     inside = domain.sample(SPREAD_POINTS)
-    found = [formula(e, problem, inside, names) for e in problem.equations]
+    found = [formula(e, problem, inside, held) for e in problem.equations]
     for condition in problem.conditions:
         points = domain.boundary(condition.part, POINTS_OF_PART).points
         for stated in condition.residuals:
-            found.append(formula(stated, problem, points, names, on_boundary=True))
+            found.append(formula(stated, problem, points, held, on_boundary=True))
     return found
 
 

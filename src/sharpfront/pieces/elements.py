@@ -64,13 +64,18 @@ class Reference:
             np.multiply(before, s, out=power)
         return np.asarray(powers.T @ coefficients)
 
-    def sums(self, own: FloatArray, e: Ints, s: FloatArray, derivative: int = 0) -> FloatArray:
-        """Return d^k/ds^k of what elements hold, (K, n), at positions s in those of numbers e.
+    def powers(self, own: FloatArray, derivative: int = 0) -> FloatArray:
+        """Return d^k/ds^k of what elements hold in powers of s, (powers, K, N).
 
         Their coefficients are (size, K, N).
         """
-        powers = self._derived(derivative) @ own.reshape(self.size, -1)
-        *others, out = powers.reshape(-1, *own.shape[1:]).take(e, 2)
+        found = self._derived(derivative) @ own.reshape(self.size, -1)
+        return found.reshape(-1, *own.shape[1:])
+
+    @staticmethod
+    def sums(powers: FloatArray, e: Ints, s: FloatArray) -> FloatArray:
+        """Return what elements of numbers e hold in powers of s at positions s, (K, n)."""
+        *others, out = powers.take(e, 2)
         for power in reversed(others):
             np.multiply(out, s, out=out)
             np.add(out, power, out=out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -54,11 +54,12 @@ class Frame:
         """Return the frame some time later."""
         if not self.moves:
             return self
-        return replace(self, nodes=self.nodes + later * self.velocities)
+        nodes = self.nodes + later * self.velocities
+        return Frame(self.tables, nodes, self.velocities, self.ring, self.bends)
 
     def on(self, tables: Reference) -> Frame:
         """Return the same mesh with functions of another degree."""
-        other = replace(self, tables=tables)
+        other = Frame(tables, self.nodes, self.velocities, self.ring, self.bends)
         # What is known of the mesh alone is not found once more.
         known = ("moves", "lengths", "_means", "_beside")
         other.__dict__.update((k, v) for k, v in self.__dict__.items() if k in known)
@@ -68,7 +69,7 @@ class Frame:
         """Return the same nodes with other velocities."""
         if not self.moves and not velocities.any():
             return self
-        return replace(self, velocities=velocities)
+        return Frame(self.tables, self.nodes, velocities, self.ring, self.bends)
 
     @cached_property
     def moves(self) -> bool:
@@ -237,17 +238,31 @@ class Frame:
         The functions stay the same as well as its elements hold them, each by itself: slopes that
         differ on both sides of a node are replaced by their mean.
         """
+        if not self.moves and not other.moves:
+            return self._carried_at_rest(other, values)
         tables = self.tables
         nodes, there = (f.nodes + later[:, None] * f.velocities for f in (self, other))
         s, back = tables.spread
         x = there[:, :-1, None] + (there[:, 1:] - there[:, :-1])[..., None] * s
         e, at = self.located(nodes, x.reshape(len(x), -1))
         own = self.gathered(values) * self.scales_over(later, self.lengths_over(later))[0]
-        found = tables.sums(own.reshape(*own.shape[:2], -1), e.ravel(), at.ravel())
+        powers = tables.powers(own.reshape(*own.shape[:2], -1))
+        found = tables.sums(powers, e.ravel(), at.ravel())
         found = (found.reshape(-1, tables.size) @ back.T).T
         local = found.reshape(tables.size, own.shape[1], len(later), other.elements)
         local /= other.scales_over(later, other.lengths_over(later))[0]
         return other._joined(local)
+
+    def _carried_at_rest(self, other: Frame, values: FloatArray) -> FloatArray:
+        """Return the same where neither moves: places are found once for all moments."""
+        count, n, k = values.shape
+        (s, back), nodes = self.tables.spread, other.nodes
+        x = nodes[:-1, None] + other.lengths[0][:, None] * s
+        powers = self.tables.powers(self.local(values.transpose(1, 0, 2).reshape(n, -1)))
+        found = self.summed(powers, x.ravel()).T.reshape(-1, self.tables.size) @ back.T
+        local, d = found.T.reshape(self.tables.size, count, k, other.elements), other.scales[0]
+        local /= d[:, None]
+        return other._joined(local.transpose(0, 2, 1, 3))
 
     def _joined(self, local: FloatArray) -> FloatArray:
         """Return coefficients (S, n, K) from those of elements, (size, K, S, N): means at nodes."""
@@ -278,12 +293,34 @@ class Frame:
 
     def evaluate(self, values: FloatArray, x: FloatArray, derivative: int = 0) -> FloatArray:
         """Return d^k u at positions, (len(x), K); values are (n, K)."""
-        x = self.inside(x)
-        e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
-        h = self.lengths[0][e]
-        s = (x - self.nodes[e]) / h
-        found = self.tables.sums(self.local(values), e, s, derivative).T
-        return np.asarray(found / h[:, None] ** derivative if derivative else found)
+        powers = self.tables.powers(self.local(values), derivative)
+        if derivative:
+            powers /= self.lengths[0] ** derivative
+        return self.summed(powers, x)
+
+    def summed(self, powers: FloatArray, x: FloatArray) -> FloatArray:
+        """Return at positions, (len(x), K), what elements hold in powers, (powers, K, N)."""
+        x, nodes = self.inside(x), self.nodes
+        e = nodes[1:-1].searchsorted(x, "right")
+        return self.tables.sums(powers, e, (x - nodes[e]) / self.lengths[0][e]).T
+
+    def rates_at_rest(self, values: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return rates of places that do not move, by element in powers of s, (size, K, N).
+
+        Coefficients and their rates are (n, K).
+        """
+        if not self.moves:
+            return self.tables.powers(self.local(rates))
+        d, d_rate = self.scales
+        own = self.gathered(np.stack([values, rates]))
+        u = own[:, :, 0] * d
+        found = self.tables.powers(own[:, :, 1] * d + own[:, :, 0] * d_rate)
+        # u_t = U_t - v u_x, where v goes evenly from node to node.
+        h, stretch = self.lengths
+        slope = self.tables.powers(u, 1) / h
+        found[:-1] -= self.velocities[:-1] * slope
+        found[1:] -= stretch * slope
+        return found
 
 
 @lru_cache(maxsize=256)

@@ -50,8 +50,9 @@ class InitialState:
     # A function of the coordinates for each name: of the unknowns that change in time, and of
     # ``u_t`` where the equation has ``u.dtt``.
     states: Mapping[str, Callable[..., Any]]
-    # How often each was asked whether values depend on the points beside them.
+    # How often each was asked whether values depend on the points beside them, and what was read.
     asked: Counter[str] = field(default_factory=Counter, repr=False)
+    read: dict[str, Expression | None] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickling keeps: graphs, for lambdas do not pickle."""
@@ -64,6 +65,11 @@ class InitialState:
 
     def graph(self, name: str) -> Expression | None:
         """Return what a state computes as a graph; None for a function that cannot be read."""
+        if name not in self.read:
+            self.read[name] = self._graph(name)
+        return self.read[name]
+
+    def _graph(self, name: str) -> Expression | None:
         symbols = Symbols((), self.coordinates)
         try:
             found = self.states[name](**{c: symbols.stand_in(c) for c in self.coordinates})
@@ -77,7 +83,9 @@ class InitialState:
     def values(self, name: str, points: Values) -> Values:
         """Return one state at points (m, d), (m,)."""
         found = self._values(name, points)
-        if self.asked[name] < ASKED and len(points) > 1:
+        # What is read as a formula is one of each point alone, but for random numbers in it.
+        often = ASKED if self.graph(name) is None else 1
+        if self.asked[name] < often and len(points) > 1:
             self.asked[name] += 1
 
             def call(*columns: Values) -> Values:

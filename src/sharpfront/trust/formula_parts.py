@@ -114,26 +114,33 @@ class Formula:
         return np.asarray(np.broadcast_to(found, np.broadcast_shapes(points.shape[:-1], t.shape)))
 
 
-def formula(
-    expression: Expression,
-    problem: Problem,
-    points: FloatArray,
-    names: tuple[str, ...],
-    *,
-    on_boundary: bool = False,
-) -> Formula:
-    """Return a residual that holds at points (n, d), its unknowns held as they start.
+def held_numbers(problem: Problem, names: tuple[str, ...]) -> dict[str, float]:
+    """Return a number for each unknown, as it starts.
 
-    Names are those of the unknowns, with rates of change that were added to them. `on_boundary` it
-    holds at the points only, not in the domain between them.
+    Names are those of the unknowns, with rates of change that were added to them.
     """
-    low, high = problem.domain.bounds
-    length = float(np.max(high - low))
+    low, _ = problem.domain.bounds
     inside = problem.domain.sample(65, "grid" if len(low) == 1 else "quasi")
     assert problem.initial is not None
     stated = problem.initial.states
     states = {n: np.median(problem.initial.values(n, inside)) for n in names if n in stated}
-    numbers = {n: float(states.get(n, 0.0)) or GENERIC for n in names}
+    return {n: float(states.get(n, 0.0)) or GENERIC for n in names}
+
+
+def formula(
+    expression: Expression,
+    problem: Problem,
+    points: FloatArray,
+    numbers: dict[str, float],
+    *,
+    on_boundary: bool = False,
+) -> Formula:
+    """Return a residual that holds at points (n, d), its unknowns held at numbers.
+
+    `on_boundary` it holds at the points only, not in the domain between them.
+    """
+    low, high = problem.domain.bounds
+    length = float(np.max(high - low))
     space = problem.coordinates[:-1]
     bounds = [points.min(axis=0), points.max(axis=0)] if on_boundary else [low, high]
     held = _with_numbers(expression, numbers, length)

@@ -28,22 +28,13 @@ def fronts_of(
     x = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * IN_ELEMENT).ravel(), nodes[-1])
     at = x if frame.ring else np.clip(x, nodes[0], nodes[-1])
     slopes = frame.evaluate(values, at, 1)
-    v = np.interp(x, nodes, frame.velocities)
-    moved = frame.evaluate(rates, at) + _stretched(frame, values, at) - v[:, None] * slopes
+    moved = frame.summed(frame.rates_at_rest(values, rates), at)
     u, length = frame.evaluate(values, at).T, float(nodes[-1] - nodes[0])
     profile = Profile(x, u, slopes.T, moved.T, length, frame.ring)
     if float(np.ptp(u, axis=1).max()) <= 1e-12 * max(1.0, float(np.abs(u).max())):
         return None, np.zeros(0)
     mixture = profile.fresh(components)
     return mixture, speeds(profile, mixture)
-
-
-def _stretched(frame: Frame, values: FloatArray, x: FloatArray) -> FloatArray:
-    """Return what the functions' own change while elements stretch adds to a rate."""
-    e = np.clip(np.searchsorted(frame.nodes, frame.inside(x), "right") - 1, 0, frame.elements - 1)
-    s = (frame.inside(x) - frame.nodes[e]) / frame.lengths[0][e]
-    local = values[frame.numbers] * frame.scales[1].transpose(2, 0, 1)
-    return np.asarray(np.einsum("xl,xlk->xk", frame.tables.table(s, 0), local[e]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,6 +114,8 @@ def unseen_of(f: Function, x: FloatArray, u: FloatArray, told: FloatArray) -> li
 
     A formula tells of the top of any hump; hints belong where the look would miss it.
     """
+    if not len(told):
+        return []
     over, spread = x[1] - x[0], float(np.ptp(u))
     aside = 0.5 * (f(np.maximum(told - over, x[0])) + f(np.minimum(told + over, x[-1])))
     here = f(told)
