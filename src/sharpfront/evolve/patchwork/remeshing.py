@@ -23,10 +23,11 @@ from sharpfront.evolve.patchwork.predictor import (
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.straight_front import ShiftedFront, cut_about, front_field
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
 from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift
+from sharpfront.maps import Drift, Drifts, FrontDrift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 
@@ -110,7 +111,9 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     looks = _looks(run, state) if run.system.hides else None
     try:
         first = None
-        if state.missed is not None:
+        if isinstance(state.drift, FrontDrift):
+            first = cut_about(run.meshing.first(), state.drift)
+        elif state.missed is not None:
             first = beside_walls(run, state, state.t + dt - state.missed)
         cells = run.meshing.holding(wanted, looks, middles, first)
     except StuckError:
@@ -124,7 +127,7 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
 
 def carried_by(
     run: PatchRun, state: PatchRunState, frame: MovingFrame | None
-) -> tuple[PatchRunState, Drift | None]:
+) -> tuple[PatchRunState, Drift | ShiftedFront | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
     if not isinstance(domain, Box) or state.shared:
@@ -135,6 +138,8 @@ def carried_by(
     if frame is not None:
         rates = on_patches(state.basis, now.rates)
         state = replace(state, values=np.stack([state.values[0], rates]))
+    if run.meshing.tiling.normal is not None:
+        return _along_front(run, state, now, frame)
     field = velocity_field(now, domain, state.scale)
     if field is None or not run.follows:
         return replace(state, drift=None), field
@@ -145,7 +150,22 @@ def carried_by(
     return replace(state, drift=field, dt=min(dt, most)), field
 
 
-def _longest(now: RatesAtPoints, field: Drift, state: PatchRunState) -> float | None:
+def _along_front(
+    run: PatchRun, state: PatchRunState, now: RatesAtPoints, frame: MovingFrame | None
+) -> tuple[PatchRunState, ShiftedFront | None]:
+    """Return the same of a straight front on patches along it."""
+    last = None
+    if frame is not None and isinstance(frame.drift, FrontDrift):
+        last = frame.drift.chart, frame.drift.moved_zone(state.t - frame.since)
+    shift, drift = front_field(now, run.meshing.tiling, state.scale, last, run.tol)
+    most = None if drift is None or not run.follows else _longest(now, drift, state)
+    if most is None:
+        return replace(state, drift=None), shift
+    dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
+    return replace(state, drift=drift, dt=min(dt, most)), shift
+
+
+def _longest(now: RatesAtPoints, field: Drifts, state: PatchRunState) -> float | None:
     """Return how long patches may go along; None where it is not worth it.
 
     That is until they are bent, or the solution has changed along its way by its size. In place it

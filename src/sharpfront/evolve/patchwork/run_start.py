@@ -59,7 +59,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         shared=shared,
     )
     state = settling(run, replace(state, dt=first_length(run, state)))
-    if state.settling or not run.follows:
+    if state.settling or not run.follows or run.meshing.tiling.normal is not None:
         return state
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
