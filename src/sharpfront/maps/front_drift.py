@@ -12,18 +12,23 @@ from sharpfront.maps.chain import Orders, pulled_back
 from sharpfront.maps.drift import Drift, carried_chain
 from sharpfront.maps.quadrilateral import Quadrilateral
 
-# Of what lies before a front a step may take this share, and of what lies behind it this many times
-# as much: places are then as close as a fifth of what they were, and as far as three times.
-AHEAD, BEHIND = 0.4, 1.0
+# Of what lies before and behind a front this share next to the ends of the chart stays: at a corner
+# in which chords end nothing may be bent.
+STAYS = 1.0 / 3.0
+# Of what lies before a front a step may take this share, and of what lies behind it this one: places
+# are then as close as a third of what they were, and as far as twice that.
+AHEAD, BEHIND = 0.3, 0.5
+# Newton's steps of the inversion, which begins where places are closest.
+_BACK_STEPS, _BACK_CLOSE = 40, 1e-15
 
 
 @dataclass(frozen=True, eq=False)
 class FrontDrift:
     """x = s + lapse V(s) in a chart whose first coordinate leads across a front.
 
-    About the front V is the same all along the first coordinate; from there it falls to nothing at
-    both ends of the chart, like z (2 - z) with the share z of the way. The second coordinate stays,
-    so that places on walls stay on them. Outside the chart nothing moves.
+    About the front V is the same all along the first coordinate; from there it falls to nothing
+    before both ends of the chart, like z^2 (3 - 2 z) with the share z of the way. The second
+    coordinate stays, so that places on walls stay on them. Outside the chart nothing moves.
 
     Parameters
     ----------
@@ -55,19 +60,24 @@ class FrontDrift:
         """Return where the zone is after a lapse of time."""
         return self.zone[0] + lapse * self.speed, self.zone[1] + lapse * self.speed
 
+    @property
+    def _slopes(self) -> tuple[tuple[float, float], ...]:
+        """Where V begins and how far it is from there to the front, on both sides."""
+        (low, high), size = self.zone, float(self.chart.size[0])
+        return (STAYS * low, (1.0 - STAYS) * low), (
+            size - STAYS * (size - high),
+            (1.0 - STAYS) * (high - size),
+        )
+
     def _along(self, first: FloatArray) -> list[FloatArray]:
         """Return the velocity in the first coordinate and its two derivatives, (m,) each."""
-        (low, high), size = self.zone, float(self.chart.size[0])
         speed = np.full(len(first), self.speed)
         slope, bend = np.zeros(len(first)), np.zeros(len(first))
-        for here, end, gap in (
-            (first < low, 0.0, low),
-            (first > high, size, high - size),
-        ):
-            z = (first[here] - end) / gap
-            speed[here] *= z * (2.0 - z)
-            slope[here] = 2.0 * self.speed * (1.0 - z) / gap
-            bend[here] = -2.0 * self.speed / gap**2
+        for begin, gap in self._slopes:
+            z = np.clip((first - begin) / gap, 0.0, 1.0)
+            speed *= z**2 * (3.0 - 2.0 * z)
+            slope += 6.0 * self.speed * z * (1.0 - z) / gap
+            bend += np.where((z > 0.0) & (z < 1.0), 6.0 - 12.0 * z, 0.0) * self.speed / gap**2
         return [speed, slope, bend]
 
     def _inside(self, positions: FloatArray) -> FloatArray:
@@ -118,15 +128,21 @@ class FrontDrift:
 
     def _back(self, place: FloatArray, lapse: FloatArray) -> FloatArray:
         """Return where places along the first coordinate came from."""
-        (low, high), size = self.zone, float(self.chart.size[0])
-        way = lapse * self.speed
-        out = place - way
-        for here, end, gap in ((out < low, 0.0, low), (out > high, size, high - size)):
-            # place = end + gap z + way z (2 - z)
-            w, b = way[here], gap + 2.0 * way[here]
-            c = place[here] - end
-            out[here] = end + gap * 2.0 * c / (b + np.sign(b) * np.sqrt(b * b - 4.0 * w * c))
-        return out
+        size = float(self.chart.size[0])
+        low, high = np.zeros_like(place), np.full_like(place, size)
+        at = np.clip(place - lapse * self.speed, 0.0, size)
+        for _ in range(_BACK_STEPS):
+            speed, slope, _ = self._along(at)
+            gap = at + lapse * speed - place
+            low, high = np.where(gap < 0, at, low), np.where(gap > 0, at, high)
+            new = at - gap / (1.0 + lapse * slope)
+            # The way is monotone: a step that leaves what is known to hold the place is halved.
+            new = np.where((new < low) | (new > high), 0.5 * (low + high), new)
+            done = np.abs(new - at).max(initial=0.0) <= _BACK_CLOSE * size
+            at = new
+            if done:
+                break
+        return at
 
     def at_rest(
         self, points: FloatArray, lapses: FloatArray, orders: Orders

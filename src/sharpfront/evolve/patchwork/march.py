@@ -26,7 +26,7 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.patchwork.embedded_run import WeakerState
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
-from sharpfront.evolve.patchwork.remeshing import carried_over, tended_patches
+from sharpfront.evolve.patchwork.remeshing import carried_over, kept_along, tended_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
 from sharpfront.evolve.patchwork.run_start import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.settings import MARCH
@@ -74,7 +74,7 @@ def _patch_step(run: PatchRun, state: PatchRunState) -> PatchStep:
         iterations += count
         if levels is None:
             # With patches that stay Newton's method may do better.
-            state = replace(state, dt=MARCH.cut * dt, drift=None)
+            state = replace(state, dt=MARCH.cut * dt, drift=kept_along(state, dt))
             continue
         tried = _with_what_is_left(run, state, step, levels, factors)
         if tried.late > 1.0:

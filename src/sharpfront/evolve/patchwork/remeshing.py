@@ -98,6 +98,8 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     held, dt = MARCH.held, min(state.dt, run.span[1] - state.t)
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
+    if run.meshing.tiling.normal is not None:
+        held = MARCH.held_front
     unit = MARCH.space * held * run.tol * state.unit
     # Rates in a layer that grows like the root of time hold for a share of its age.
     grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
@@ -148,6 +150,16 @@ def carried_by(
         return replace(state, drift=None), field
     dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
     return replace(state, drift=field, dt=min(dt, most)), field
+
+
+def kept_along(state: PatchRunState, dt: float) -> FrontDrift | None:
+    """Return how patches go along in a shorter step than one that was not solved; None if they stay.
+
+    A front that is thin beside the way it has gone would be lost on patches that stay.
+    """
+    drift = state.drift
+    long = isinstance(drift, FrontDrift) and dt > MARCH.short * drift.longest
+    return drift if long and isinstance(drift, FrontDrift) else None
 
 
 def _along_front(

@@ -37,7 +37,8 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
 
     def wanted(points: FloatArray) -> FloatArray:
         first, second = run.jumping.initial(points)
-        small = MARCH.space * run.tol * unit[:, None]
+        held = 1.0 if run.meshing.tiling.normal is None else MARCH.held_front
+        small = MARCH.space * held * run.tol * unit[:, None]
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))

@@ -42,6 +42,9 @@ class MarchSettings:
     # With 2 steps of a pulse are taken two or three times, with 0.3 and 0.1 on a sixth and twice as
     # many functions as with 0.5.
     held_along: float = 0.5
+    # The same along straight fronts. What is left out moves a front
+    # against the walls that tell where it is, and makes layers along it at both its ends.
+    held_front: float = 0.02
     # Patches of a wave may leave out so many times as much of its velocity, in a step's length,
     # as of itself: the next step begins with it. Without a bound the noise of velocities took ever
     # more functions (a pulse in a disk ended at t = 0.095 of 1.5). With 1 that pulse took 12 200
@@ -80,6 +83,8 @@ class MarchSettings:
     # until it changes by that along its way. Where they do, equations differ from patch to patch,
     # and each is factored by itself.
     gain: float = 3.0
+    # Where a step along a front is not solved, shorter ones are tried down to this share of what may be.
+    short: float = 0.1
     stretch: float = 0.8  # a step may stretch and shear patches that go along by this share
     ridge: float = 1e-3  # how much an uneven velocity counts beside what it does not explain
 
