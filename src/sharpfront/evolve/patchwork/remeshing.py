@@ -23,7 +23,11 @@ from sharpfront.evolve.patchwork.predictor import (
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
-from sharpfront.evolve.patchwork.straight_front import ShiftedFront, cut_about, front_field
+from sharpfront.evolve.patchwork.straight_front import (
+    ChordCoordinates,
+    StraightFront,
+    straight_front,
+)
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
 from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
@@ -96,10 +100,11 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     basis = state.basis
     state, field = carried_by(run, state, frame)
     held, dt = MARCH.held, min(state.dt, run.span[1] - state.t)
+    front, across = field if isinstance(field, StraightFront) else None, 1.0
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
     if run.meshing.tiling.normal is not None:
-        held = MARCH.held_front
+        held, across = MARCH.held_front, MARCH.held_front / MARCH.held_along
     unit = MARCH.space * held * run.tol * state.unit
     # Rates in a layer that grows like the root of time hold for a share of its age.
     grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
@@ -113,11 +118,11 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     looks = _looks(run, state) if run.system.hides else None
     try:
         first = None
-        if isinstance(state.drift, FrontDrift):
-            first = cut_about(run.meshing.first(), state.drift)
+        if front is not None:
+            first = front.cut(run.meshing.first(), dt)
         elif state.missed is not None:
             first = beside_walls(run, state, state.t + dt - state.missed)
-        cells = run.meshing.holding(wanted, looks, middles, first)
+        cells = run.meshing.holding(wanted, looks, middles, first, across)
     except StuckError:
         if frame is not None:
             raise
@@ -129,7 +134,7 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
 
 def carried_by(
     run: PatchRun, state: PatchRunState, frame: MovingFrame | None
-) -> tuple[PatchRunState, Drift | ShiftedFront | None]:
+) -> tuple[PatchRunState, Drift | StraightFront | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
     if not isinstance(domain, Box) or state.shared:
@@ -164,17 +169,20 @@ def kept_along(state: PatchRunState, dt: float) -> FrontDrift | None:
 
 def _along_front(
     run: PatchRun, state: PatchRunState, now: RatesAtPoints, frame: MovingFrame | None
-) -> tuple[PatchRunState, ShiftedFront | None]:
+) -> tuple[PatchRunState, StraightFront | None]:
     """Return the same of a straight front on patches along it."""
-    last = None
+    last, tiling = None, run.meshing.tiling
     if frame is not None and isinstance(frame.drift, FrontDrift):
-        last = frame.drift.chart, frame.drift.moved_zone(state.t - frame.since)
-    shift, drift = front_field(now, run.meshing.tiling, state.scale, last, run.tol)
-    most = None if drift is None or not run.follows else _longest(now, drift, state)
+        low, high = ChordCoordinates.of(tiling).ends(frame.drift.chart)
+        ends = np.array(frame.drift.moved_zone(state.t - frame.since)) / frame.drift.chart.size[0]
+        last = float(low + ends[0] * (high - low)), float(low + ends[1] * (high - low))
+    front = straight_front(now, tiling, state.scale, last, run.tol)
+    drift = None if front is None or not run.follows else front.drift(tiling.domain.bounds)
+    most = None if drift is None else _longest(now, drift, state)
     if most is None:
-        return replace(state, drift=None), shift
+        return replace(state, drift=None), front
     dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
-    return replace(state, drift=drift, dt=min(dt, most)), shift
+    return replace(state, drift=drift, dt=min(dt, most)), front
 
 
 def _longest(now: RatesAtPoints, field: Drifts, state: PatchRunState) -> float | None:
@@ -188,4 +196,7 @@ def _longest(now: RatesAtPoints, field: Drifts, state: PatchRunState) -> float |
         for rates in (now.rates, now.along(field))
     )
     most = min(longest_step(field, now.points), 1.0 / max(along, 1e-300))
-    return most if here * most > MARCH.gain else None
+    if isinstance(field, FrontDrift) and state.drift is None:
+        return most if most > state.dt else None
+    gain = MARCH.gain_along_front if isinstance(field, FrontDrift) else MARCH.gain
+    return most if here * most > gain else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, Ints
 from sharpfront.evolve.patchwork.predictor import RatesAtPoints
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.maps import FrontDrift, Quadrilateral
@@ -52,20 +52,20 @@ class ChordCoordinates:
         a, b, *_ = np.array(chart.corners)
         return float(a @ self.normal), float(b @ self.normal)
 
-    def which(self, ways: FloatArray) -> FloatArray:
+    def which(self, ways: FloatArray) -> Ints:
         """Return the chart of each place along the normal, (m,)."""
         cuts = [self.ends(chart)[1] for chart in self.charts[:-1]]
         return np.searchsorted(cuts, ways)
 
-    def ways(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return of points their chart, (m,), and what they go by on chords along the normal."""
+    def ways(self, points: FloatArray) -> FloatArray:
+        """Return how points at the same shares of chords go on with the way along the normal."""
         which, out = self.which(points @ self.normal), np.empty_like(points)
         for k, chart in enumerate(self.charts):
             here = which == k
             low, high = self.ends(chart)
             slope = chart.taylor(chart.inverse(points[here]))[1, 0]
             out[here] = slope * (chart.size[0] / (high - low))
-        return which, out
+        return out
 
     def shifted(self, points: FloatArray, way: float) -> FloatArray:
         """Return points at the same shares of chords further on, or of the last chord."""
@@ -84,28 +84,67 @@ class ChordCoordinates:
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftedFront:
-    """Where what a front carries comes from, if all of it goes along the normal."""
+class StraightFront:
+    """A front across a normal: where it is, and how fast it goes.
+
+    Parameters
+    ----------
+    along
+        The way along the normal.
+    zone
+        Where it begins and ends there.
+    speed
+        Along the normal.
+    """
 
     along: ChordCoordinates
+    zone: tuple[float, float]
     speed: float
 
     def inverse(self, points: FloatArray, lapse: float) -> FloatArray:
-        """Return where points were before a lapse of time, (m, 2)."""
+        """Return where points were before a lapse of time, if all goes along the normal, (m, 2)."""
         return self.along.shifted(points, -lapse * self.speed)
 
+    def drift(self, bounds: FloatArray) -> FrontDrift | None:
+        """Return how patches go along; None beside corners, and across one."""
+        for chart in self.along.charts:
+            low, high = self.along.ends(chart)
+            if low < self.zone[0] and self.zone[1] < high:
+                unit = float(chart.size[0]) / (high - low)
+                zone = (self.zone[0] - low) * unit, (self.zone[1] - low) * unit
+                return FrontDrift(bounds, chart, zone, unit * self.speed)
+        return None
 
-def front_field(
+    def cut(self, cells: Sequence[Cell], dt: float) -> list[Cell]:
+        """Return cells cut where the front begins, and where it ends after a step.
+
+        In larger ones it would be missed, and they would be halved along it too.
+        """
+        way = dt * self.speed
+        places = self.zone[0] + min(way, 0.0), self.zone[1] + max(way, 0.0)
+        out: list[Cell] = []
+        for cell in cells:
+            chart, (first, *rest) = cell.patch.chart, cell.patch.maps
+            assert isinstance(chart, Quadrilateral)
+            low, high = self.along.ends(chart)
+            at = [(place - low) * float(chart.size[0]) / (high - low) for place in places]
+            cuts = [place for place in at if first.low < place < first.high]
+            parts = first.cut(cuts) if cuts else [first]
+            out += [replace(cell, patch=replace(cell.patch, maps=(m, *rest))) for m in parts]
+        return out
+
+
+def straight_front(
     now: RatesAtPoints,
     tiling: Tiling,
     scale: FloatArray,
-    last: tuple[Quadrilateral, tuple[float, float]] | None,
+    last: tuple[float, float] | None,
     tol: float,
-) -> tuple[ShiftedFront | None, FrontDrift | None]:
-    """Return how unknowns go along the normal, None if they do not, and patches about their front.
+) -> StraightFront | None:
+    """Return how unknowns go along the normal, None if they do not.
 
     The speed is the least-squares solution of u_t + v u_n = 0 at the points of all patches, so that
-    small ones count most. Patches stay where a front lies across a corner, or beside one.
+    small ones count most.
 
     Parameters
     ----------
@@ -116,59 +155,24 @@ def front_field(
     scale
         Of each unknown, (K,).
     last
-        Where patches have gone along with the front: chart and zone; None where they stayed.
+        Where patches have gone along with the front; None where they stayed.
     tol
         Of the steps.
     """
     along = ChordCoordinates.of(tiling)
-    which, ways = along.ways(now.points)
+    ways = along.ways(now.points)
     slopes = sum(w * s for w, s in zip(ways.T, now.slopes, strict=True)) / scale[:, None]
     rates = now.rates / scale[:, None]
     speed = -float((rates * slopes).sum()) / max(float((slopes**2).sum()), 1e-300)
     left = float(((rates + speed * slopes) ** 2).sum())
     if left > (1.0 - MARCH.explained) * float((rates**2).sum()):
-        return None, None
-    shift = ShiftedFront(along, speed)
+        return None
     steep = np.abs(slopes).max(axis=0)
-    own = steep > FAINT * steep.max()
-    if len(np.unique(which[own])) != 1:
-        return shift, None
-    chart = along.charts[int(which[own][0])]
-    low, high = along.ends(chart)
-    unit = float(chart.size[0]) / (high - low)
-    places = ((now.points[own] @ along.normal) - low) * unit
-    middle, half = 0.5 * (places.max() + places.min()), 0.5 * (places.max() - places.min())
+    places = now.points[steep > FAINT * steep.max()] @ along.normal
+    middle, half = 0.5 * float(places.max() + places.min()), 0.5 * float(np.ptp(places))
     half *= max(1.0, math.log(LEFT * tol) / math.log(FAINT))
-    zone = _zone(float(middle), float(half), chart, last)
-    if zone[0] <= 0.0 or zone[1] >= chart.size[0]:
-        return shift, None
-    low_corner, high_corner = tiling.domain.bounds
-    return shift, FrontDrift(np.stack([low_corner, high_corner]), chart, zone, unit * speed)
-
-
-def _zone(
-    middle: float,
-    half: float,
-    chart: Quadrilateral,
-    last: tuple[Quadrilateral, tuple[float, float]] | None,
-) -> tuple[float, float]:
-    """Return where patches go along: as they did, if a front is still about the middle of these."""
-    if last is not None and last[0] == chart:
-        a, b = last[1]
-        if abs(0.5 * (a + b) - middle) < KEPT * half and half / LONGER < 0.5 * (b - a) < LONGER * half:
-            return a, b
-    return middle - half, middle + half
-
-
-def cut_about(cells: Sequence[Cell], drift: FrontDrift) -> list[Cell]:
-    """Return cells cut where patches begin to go along with a front."""
-    out: list[Cell] = []
-    for cell in cells:
-        first, *rest = cell.patch.maps
-        cuts = [place for place in drift.zone if first.low < place < first.high]
-        if cell.patch.chart != drift.chart or not cuts:
-            out.append(cell)
-            continue
-        for part in first.cut(cuts):
-            out.append(replace(cell, patch=replace(cell.patch, maps=(part, *rest))))
-    return out
+    if last is not None:
+        width, gone = 0.5 * (last[1] - last[0]), abs(0.5 * (last[0] + last[1]) - middle)
+        if gone < KEPT * half and half / LONGER < width < LONGER * half:
+            return StraightFront(along, last, speed)
+    return StraightFront(along, (middle - half, middle + half), speed)
