@@ -127,6 +127,11 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
         if frame is not None:
             raise
         return state
+    if frame is None and state.drift is not None:
+        # In place a front went through patches; where these go along with it, it stays as it is.
+        rest = np.stack([state.values[0], np.zeros_like(state.values[0])])
+        state = replace(state, values=rest, before=None)
+        late = late or front is not None
     if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
         return carried_over(state, cells, frame)
     return state
