@@ -65,7 +65,7 @@ def _carried_weakly(
 ) -> WeakerState:
     """Return the weaker run on other patches."""
     basis = state.weak.patches.basis
-    patches = WeakerPatches.of(after.basis, after.values[0])
+    patches = WeakerPatches.of(after.basis, after.values[0], state.weak.patches.further)
     flat = state.weak.values.reshape(-1, basis.size)
     new = taken_to(patches.basis.patches, lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
     new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)

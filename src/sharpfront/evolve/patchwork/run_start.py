@@ -45,7 +45,8 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     shared = run.jumping.functions
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
     values = _held_on(run, basis)
-    weak = WeakerPatches.of(basis, values[0])
+    further = 0 if run.meshing.tiling.normal is None else MARCH.weaker_front
+    weak = WeakerPatches.of(basis, values[0], further)
     state = PatchRunState(
         run.span[0],
         tuple(cells),

@@ -20,6 +20,8 @@ class MarchSettings:
     # and 311 times with a share of 0.1, and 22, 156 and 249 times with two functions always.
     weaker: tuple[int, int] = (1, 2)
     odd: float = 0.02
+    # How many more it has less on patches along a straight front, which are far stricter than steps.
+    weaker_front: int = 1
     # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
     shrink: float = 0.2
     grows: float = 3.0
@@ -44,7 +46,7 @@ class MarchSettings:
     held_along: float = 0.5
     # The same along straight fronts. What is left out moves a front
     # against the walls that tell where it is, and makes layers along it at both its ends.
-    held_front: float = 0.02
+    held_front: float = 0.005
     # Patches of a wave may leave out so many times as much of its velocity, in a step's length,
     # as of itself: the next step begins with it. Without a bound the noise of velocities took ever
     # more functions (a pulse in a disk ended at t = 0.095 of 1.5). With 1 that pulse took 12 200

@@ -19,7 +19,7 @@ from sharpfront.place.tiling.blocks import Tiling
 # reach further, as far as it takes a front that fades evenly to fall to this share of the tolerance:
 # what is left of it is spread over patches as large as the box, and what is off beside a shock moves
 # it all the time.
-FAINT, LEFT = 1e-3, 0.03
+FAINT, LEFT = 1e-3, 1e-6
 # Patches are kept while a front is no further from their middle than this share of its half width,
 # and no more times wider or narrower.
 KEPT, LONGER = 0.15, 1.3
