@@ -16,8 +16,8 @@ from sharpfront.maps.quadrilateral import Quadrilateral
 # in which chords end nothing may be bent.
 STAYS = 1.0 / 3.0
 # Of what lies before a front a step may take this share, and of what lies behind it this one: places
-# are then as close as a third of what they were, and as far as twice that.
-AHEAD, BEHIND = 0.3, 0.5
+# are then as close as half of what they were, and as far as twice that.
+AHEAD, BEHIND = 0.2, 0.5
 # Newton's steps of the inversion, which begins where places are closest.
 _BACK_STEPS, _BACK_CLOSE = 40, 1e-15
 

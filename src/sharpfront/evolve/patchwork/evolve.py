@@ -26,6 +26,7 @@ from sharpfront.evolve.march_result import (
 )
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
+from sharpfront.evolve.patchwork.front_direction import along_front, front_normal
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.march import steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
@@ -112,18 +113,8 @@ def evolve_patches(
         An interrupted solution of the same problem, or one that ended earlier.
     """
     system = plane_system(problem)
-    assert problem.time is not None
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
-        tiling = tiling_of(problem.domain)
-        assert tiling is not None
-        jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
-        tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
-        course = _Course(system, tol, kernels, agenda, *own)
-        if course.settles:
-            course = replace(course, tiling=with_strips(course.run(1.0)))
+        course = _course(system, tol, budget)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         first = resumed_on_patches(course.run(1.0), resume) if resume else _begun(course, 1.0, 1)
         best = strict_enough(
@@ -133,6 +124,33 @@ def evolve_patches(
             tol,
         )
         return _solution_on_patches(problem, course, best)
+
+
+def leans(problem: Problem, tol: float, budget: Budget) -> bool:
+    """Tell whether a problem in a box begins with a front that patches along it hold better."""
+    system = PlaneSystem(problem)
+    with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if front_normal(system) is None:
+            return False
+        return _course(plane_system(problem), tol, budget).tiling.normal is not None
+
+
+def _course(system: PlaneSystem, tol: float, budget: Budget) -> _Course:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
+    tiling = tiling_of(problem.domain)
+    assert tiling is not None
+    jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
+    tiling = replace(tiling, marked=jumping.places)
+    own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
+    course = _Course(system, tol, kernels, agenda, *own)
+    if course.settles:
+        return replace(course, tiling=with_strips(course.run(1.0)))
+    leaning = along_front(course.run(1.0))
+    return course if leaning is None else replace(course, tiling=leaning.meshing.tiling)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
