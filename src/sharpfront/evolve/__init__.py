@@ -41,13 +41,15 @@ def _in_the_plane(
     resume: Solution | None,
 ) -> Solution:
     """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
-    from sharpfront.evolve.patchwork import evolve_patches, needs_patches, settles
+    from sharpfront.evolve.patchwork import evolve_patches, leans, needs_patches, settles
     from sharpfront.evolve.plane import evolve_plane
     from sharpfront.trust.initial_data import with_start_seen
 
     patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
     begun_there = resume is not None and "on patches" in (resume.checkpoint or ())
-    if begun_there or needs_patches(problem) or settles(problem, tol):
+    begun_by_products = resume is not None and not begun_there
+    on_patches = begun_there or needs_patches(problem) or settles(problem, tol)
+    if on_patches or (not begun_by_products and leans(problem, tol, budget)):
         return with_start_seen(problem, patches())
 
     def instead() -> Solution | None:
