@@ -83,7 +83,8 @@ def legendre(stages: int = STAGES) -> FloatArray:
 @cache
 def _legendre_values(stages: int) -> FloatArray:
     """Return the Legendre polynomials of the slab at all nodes."""
-    return np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
+    values = np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
+    return np.asarray(values, dtype=float)
 
 
 # Parts of an extrapolation that are left out are not so many times the smallest that could be.

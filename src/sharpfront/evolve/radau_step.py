@@ -62,7 +62,7 @@ class _Room:
         stages: int,
     ) -> _Room:
         """Return the room of equations for a step, with its moments and coefficients."""
-        room = discrete.room
+        room: _Room | None = discrete.room
         if room is None or room.key != (frame.elements, stages):
             room = discrete.room = _Room(Moments(discrete, frame, t, later), asked, stages)
         else:

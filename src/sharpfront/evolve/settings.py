@@ -30,9 +30,9 @@ class Settings:
     # Where Newton's method stops, as a share of what an element may leave. With 0.8 mild problems
     # take up to 7 % less time, and a front with a vertical slope 1240 steps in the place of 140.
     newton: float = 0.1
-    # Nodes move if that explains so much of u_t, or so much where a step had to be cut for it: where
-    # fronts only form, elements become shorter and matrices of stages differ. With 0.99 a system of
-    # two fronts took twice the steps.
+    # Nodes move if that explains so much of u_t, or so much where a step had to be cut for it:
+    # where fronts only form, elements become shorter and matrices of stages differ. With 0.99 a
+    # system of two fronts took twice the steps.
     gain: float = 0.95
     gain_of_cut: float = 0.98
     # No element becomes shorter than this share of itself in a step: matrices of its stages differ
