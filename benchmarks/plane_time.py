@@ -305,7 +305,9 @@ def row(name: str, options: argparse.Namespace) -> str:
     try:
         solution = solve(own.problem, tol=tol, on_step=seen.append)
     except (OutOfTimeError, sf.SharpfrontError) as reason:
-        words = type(reason).__name__ + " " + str(reason).splitlines()[0][:60] if str(reason) else ""
+        words = (
+            type(reason).__name__ + " " + str(reason).splitlines()[0][:60] if str(reason) else ""
+        )
         seconds = time.process_time() - began
         at = f"to {seen[-1].time:.3g}, {len(seen)} steps, {seen[-1].kernels}" if seen else "no step"
         return f"| {name} | {tol:.0e} | {words or 'out of time'} {at} | | | | {seconds:.1f} |"

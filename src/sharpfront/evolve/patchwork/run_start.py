@@ -14,7 +14,12 @@ from sharpfront.bases.radau import damped, diagonal
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.predictor import on_patches
-from sharpfront.evolve.patchwork.remeshing import beside_walls, carried_by, carried_over, tended_patches
+from sharpfront.evolve.patchwork.remeshing import (
+    beside_walls,
+    carried_by,
+    carried_over,
+    tended_patches,
+)
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents

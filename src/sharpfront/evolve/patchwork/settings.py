@@ -85,7 +85,9 @@ class MarchSettings:
     # until it changes by that along its way. Where they do, equations differ from patch to patch,
     # and each is factored by itself.
     gain: float = 3.0
-    gain_along_front: float = 0.5  # the same along a straight front, which is as many patches or fewer
+    gain_along_front: float = (
+        0.5  # the same along a straight front, which is as many patches or fewer
+    )
     # Where a step along a front is not solved, shorter ones are tried down to this share of what may be.
     short: float = 0.1
     stretch: float = 0.8  # a step may stretch and shear patches that go along by this share
