@@ -320,7 +320,8 @@ def row(name: str, options: argparse.Namespace) -> str:
         name,
         f"{tol:.0e}",
         f"{off:.1e}",
-        f"{solution.error_estimate:.1e}, {solution.outcome.kind.value} to {solution.domain.time[1]:.3g}",
+        f"{solution.error_estimate:.1e}, {solution.outcome.kind.value} "
+        f"to {solution.domain.time[1]:.3g}",
         f"{most}",
         f"{len(solution.history)}",
         f"{seconds:.1f}",

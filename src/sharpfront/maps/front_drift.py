@@ -92,7 +92,7 @@ class FrontDrift:
         taylor, along = self.chart.taylor(at), self._along(at[:, 0])
         ways = taylor[1, 0], taylor[1, 1]
         one = np.ones(len(at))
-        out = {}
+        out: dict[Orders, FloatArray] = {}
         for a in range(order + 1):
             for b in range(order + 1 - a):
                 found = np.zeros_like(s)
