@@ -71,8 +71,7 @@ class PatchCourse:
         assert span is not None
         moments = (span[0], *self.agenda.stops.tolist())
         return max(system.orders) < 2 and (
-            any(system.jumps(t, self.tol) for t in moments)
-            or system.misses_slopes(self.tol)
+            any(system.jumps(t, self.tol) for t in moments) or system.misses_slopes(self.tol)
         )
 
     @property

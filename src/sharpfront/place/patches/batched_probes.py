@@ -44,7 +44,7 @@ def probe_together(looks: DataProbes, patches: Sequence[Patch]) -> None:
         looks,
         [p for p in dict.fromkeys(patches) if p.is_even and p.cut is None and p not in looks.taken],
     )
-    if len(new) <= SETTINGS.few_boxes:
+    if not new:
         return
     boxes = Boxes.of(new)
     alike: dict[tuple[tuple[int, ...], int, int], list[int]] = defaultdict(list)

@@ -99,10 +99,8 @@ class PatchSettings:
     # with six of them the fit of a beam is off by as much as the beam is bent.
     keeping: int = 2
     half: float = 0.6  # a half needs this share of the functions, where weights fall geometrically
-    # A layer along a wall is cut off if it takes no more than this share of its patch, and if that
-    # is at least this share of the wall long: in shorter ones it is thinner.
+    # A layer along a wall is cut off if it takes no more than this share of its patch.
     strip: float = 0.4
-    along: float = 0.5
     # A bump that formulas tell of is cut off where that takes no more than this share of its patch.
     bump: float = 0.2
     # It lies along the axes if it is no more than so many times narrower, squared, along a line
@@ -222,7 +220,6 @@ class PatchSettings:
     slowest: float = 0.1  # tails that fall by less with each cut, as a logarithm, do not fall
     coefficient: float = 1e-2  # coefficients are resolved to this share
     spread: int = 500  # places at which data are looked at besides, spread evenly
-    few_boxes: int = 4  # so few boxes are looked at one by one
     # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
     halvings: int = 24
     # Shares of what is missed most from which on patches are cut, where all would be too many.
