@@ -462,5 +462,5 @@ def test_what_is_differentiated_may_be_a_derivative_itself(text):
 
 def test_a_value_at_a_place_is_no_product():
     with pytest.raises(EquationError) as caught:
-        sf.Problem(sf.Interval(0, 1), "u_xx = 1", left="u(0) = 0", right="u = 1")
+        parse("u(0) = 0", Symbols(("u",), ("x",)))
     assert "belongs to a part" in str(caught.value) and "u*(0)" not in str(caught.value)
