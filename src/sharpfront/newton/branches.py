@@ -26,7 +26,7 @@ from sharpfront.newton.iterate import LineTable
 
 # Heights of h s that are tried, up and down, as parts of the largest |u|. Bratu's upper solution is
 # 300 times as large as the lower one at a hundredth of the critical parameter.
-HEIGHTS = np.geomspace(0.03, 3e3, 41)
+ALONG = np.geomspace(0.03, 3e3, 41)
 # Cells at which the equation is asked.
 ASKED = 48
 # Below this share of what is added up nothing is told by a sum.
@@ -178,7 +178,7 @@ class _Asked:
 def _starts(cells: CellCorrector, first: Branch) -> Iterator[LineTable]:
     """Yield u + h s at the heights where Galerkin's method finds a solution, up and down."""
     table, unit = first.table, largest(first.table.levels[0]) / largest(first.response[0])
-    every = unit * np.concatenate([HEIGHTS, -HEIGHTS])
+    every = unit * np.concatenate([ALONG, -ALONG])
     shares = projected(cells, first, every)
     for heights, share in zip(np.split(every, 2), np.split(shares, 2), strict=True):
         # Terms that cancel, as those of u u' do, leave errors of the quadrature.
@@ -209,4 +209,4 @@ def projected(cells: CellCorrector, first: Branch, heights: FloatArray) -> Float
     moved = tangent.residuals(put, many).reshape(len(heights), -1) - tangent.residuals(u, x)
     with np.errstate(all="ignore"):
         parts = (moved / heights[:, None] + rest) * (np.gradient(x) * first.sign * s[0])
-        return np.nan_to_num(parts.sum(axis=1) / np.abs(parts).sum(axis=1))
+        return np.asarray(np.nan_to_num(parts.sum(axis=1) / np.abs(parts).sum(axis=1)))

@@ -161,15 +161,15 @@ class LineStrategy:
         a stable one along what it responds with. Beyond second order, where modes do not tell, the
         gradual way is gone.
         """
-        known, found = state.rough.iterate, inner.found
-        if found is None:
+        known, found, ended = state.rough.iterate, inner.found, inner.finished
+        if found is None or ended is None:
             return None
         cells = CellCorrector(state.tangent, known.nodes, np.zeros(0))
         problem, tangent = state.tangent.problem, state.tangent
         if not cells.seen_values(known).any() or growing_modes(inner.problem, found.system):
             return another(cells, known, (cells.begun(g) for g in elsewhere(problem)))
         if tangent.order == 2:
-            return several(cells, known, found.system, inner.finished)
+            return several(cells, known, found.system, ended)
         if tangent.order < 2:
             return None
         return led_elsewhere(state.rough, cells, known, cells.begun(Constants()))
