@@ -83,7 +83,7 @@ def several(
     for other in _others(cells, first):
         found = cells.discovery(other)
         if Branch.of(other, found.system if found else None).sign == first.sign:
-            size = _distance(cells, other, known)
+            size = _gap(cells, other, known)
             detail = f"There is another solution that differs from this one by {size:.2g}"
             return Outcome(OutcomeKind.SEVERAL_SOLUTIONS, f"{detail}, and is as stable.")
         growing = growing or other
@@ -91,7 +91,7 @@ def several(
         return None
     words = (
         f"There is another solution, which differs from this one by "
-        f"{_distance(cells, growing, known):.2g}; disturbances grow about it. guess= near it "
+        f"{_gap(cells, growing, known):.2g}; disturbances grow about it. guess= near it "
         "finds it."
     )
     return replace(ended, detail=f"{ended.detail} {words}".strip())
@@ -127,7 +127,7 @@ def _on(nodes: FloatArray, table: LineTable) -> LineTable:
     return LineTable(nodes, np.array([np.interp(nodes, table.nodes, r) for r in table.levels]))
 
 
-def _distance(cells: CellCorrector, one: LineTable, other: LineTable) -> float:
+def _gap(cells: CellCorrector, one: LineTable, other: LineTable) -> float:
     return largest(cells.seen_values(one) - cells.seen_values(other))
 
 
