@@ -458,3 +458,9 @@ class TestMistakes:
 @pytest.mark.parametrize("text", ["diff(u_x, x) = 1", "diff(u_xx, x, x) = 1", "diff(u, x) = u"])
 def test_what_is_differentiated_may_be_a_derivative_itself(text):
     assert unknowns_in(text, ("x",)) == ("u",)
+
+
+def test_a_value_at_a_place_is_no_product():
+    with pytest.raises(EquationError) as caught:
+        parse("u(0) = 0", Symbols(("u",), ("x",)))
+    assert "belongs to a part" in str(caught.value) and "u*(0)" not in str(caught.value)

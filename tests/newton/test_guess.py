@@ -124,3 +124,23 @@ def test_so_on_the_line():
     )
     solution = sf.solve(cubed)
     assert solution.converged and abs(solution(0.3) - np.exp(0.3)) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("domain", "conditions"),
+    [
+        (sf.Interval(0, 2 * np.pi, periodic=True), {}),
+        (sf.Interval(0, np.pi), {"boundary": lambda u, x: u.dx}),
+    ],
+)
+@pytest.mark.parametrize("mean", [1.0, -3.0])
+def test_where_zero_leaves_a_constant_free_one_is_a_start(domain, conditions, mean):
+    problem = sf.Problem(
+        domain,
+        lambda u, x: u.dxx - u**3 + 0.5 * np.cos(x) + (0.5 * np.cos(x) + mean) ** 3,
+        **conditions,
+    )
+    solution = sf.solve(problem, tol=1e-8)
+    x = np.linspace(0, 3, 50)
+    assert solution.converged
+    assert np.abs(solution(x) - 0.5 * np.cos(x) - mean).max() < 1e-7

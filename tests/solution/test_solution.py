@@ -157,3 +157,9 @@ def test_a_periodic_interval_stays_periodic_in_a_file(tmp_path):
     problem = sf.Problem(sf.Interval(0, 1, periodic=True), lambda u, x: u.dxx - u - x * (1 - x))
     sf.solve(problem).save(tmp_path / "ring.npz")
     assert sf.load(tmp_path / "ring.npz").domain == sf.Interval(0, 1, periodic=True)
+
+
+def test_derivatives_are_no_attributes_and_that_is_said():
+    rod = sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx - 1, boundary=lambda u, x: u)
+    with pytest.raises(AttributeError, match=r'solution\.d\("x", 2\)'):
+        _ = sf.solve(rod).dxx

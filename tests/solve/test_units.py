@@ -142,3 +142,19 @@ def test_what_meets_its_tolerance_stays_converged(monkeypatch):
     solution = sf.solve(problem, tol=1e-2)
     assert solution.outcome.kind == "converged"
     assert "of max|u|" in solution.outcome.detail and "in units" not in solution.outcome.detail
+
+
+@pytest.mark.parametrize("adaptor", [sf.Resolve(), sf.Patches()])
+def test_a_strategy_that_is_named_solves_in_units_too(adaptor):
+    size = 1e-9
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: u.dxx - 900 * u + 900 * size * np.cos(25 * x),
+        boundary=lambda u, x: u,
+    )
+    solution = sf.solve(problem, tol=1e-6, adaptor=adaptor)
+    finer = sf.solve(problem, tol=1e-9)
+    x = np.linspace(0, 1, 201)
+    assert solution.converged
+    assert "in units of" in solution.outcome.detail
+    assert np.abs(solution(x) - finer(x)).max() < 1e-6 * size

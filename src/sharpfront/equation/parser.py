@@ -229,6 +229,11 @@ class Reader:
         inside = [ast.unparse(a) for a in node.args]
         if name in self.symbols.unknowns and set(inside) <= set(self.symbols.coordinates):
             return f" Did you mean {name!r}? Unknowns are written without their coordinates."
+        if name in self.symbols.unknowns and all(isinstance(a, ast.Constant) for a in node.args):
+            return (
+                f" For {name} at a place write {name!r} alone: a condition belongs to a part of "
+                f"the boundary, left='{name} = 0', or to sf.at(place, ...)."
+            )
         return f" Did you mean {f'{name}*({chr(44).join(inside)})'!r}?"
 
     def calculus(self, name: str, node: ast.Call) -> Any:

@@ -43,7 +43,7 @@ class CellCorrector:
         solvable: bool = True,
     ) -> None:
         self.seen, self.steady, self.problem = seen, tangent.steady, tangent.problem
-        self._tangent, self._solvable, self._fixed = tangent, solvable, fixed
+        self.tangent, self._solvable, self._fixed = tangent, solvable, fixed
         self._nodes = _moved(nodes, fixed)
         self._even = self._nodes if even else None
 
@@ -53,13 +53,13 @@ class CellCorrector:
 
     def begun(self, guess: Iterate) -> LineTable:
         """Return a guess at the first nodes."""
-        return _tabulated(guess, self._tangent, self._nodes)
+        return _tabulated(guess, self.tangent, self._nodes)
 
     def rules(self, iterate: LineTable, stiffness: float) -> Rules[LineTable]:
         """Return Newton's step on the nodes of a table."""
         if not self._solvable:
             return Rules(lambda table: None, _blend, _distance)
-        return _rules(self._tangent, stiffness, grid(iterate.nodes))
+        return _rules(self.tangent, stiffness, grid(iterate.nodes))
 
     def refined(self, iterate: LineTable, turn: int) -> LineTable | None:
         """Return the table on nodes at equal shares of its variation; None if it is resolved."""
@@ -87,7 +87,7 @@ class CellCorrector:
         """Return the solution near a table on cells of half the size; None if there is none."""
         nodes = np.union1d(iterate.nodes, 0.5 * (iterate.nodes[1:] + iterate.nodes[:-1]))
         levels = np.array([np.interp(nodes, iterate.nodes, row) for row in iterate.levels])
-        search = Search(CellCorrector(self._tangent, nodes, np.zeros(0)))
+        search = Search(CellCorrector(self.tangent, nodes, np.zeros(0)))
         return search.settled(LineTable(nodes, levels), 1.0)
 
     def discovery(self, table: LineTable) -> Discovery | None:
@@ -98,7 +98,7 @@ class CellCorrector:
         points = grid(table.nodes)
         try:
             with np.errstate(all="ignore"):
-                system, source, u = _solved(self._tangent, table, 1.0, points)
+                system, source, u = _solved(self.tangent, table, 1.0, points)
         except SingularCellsError:
             return None
         change = variations(points, table.levels)

@@ -18,6 +18,7 @@ from sharpfront.adapt import Resolve
 from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.adapt.uniqueness import undetermined
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.newton.branches import several
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
 from sharpfront.newton.deflation import another, growing_modes
 from sharpfront.newton.gradual_loading import led_elsewhere
@@ -156,17 +157,20 @@ class LineStrategy:
     def another(self, state: NewtonState, inner: ResolveState) -> Outcome | None:
         """Return what speaks for another solution.
 
-        One is looked for if modes grow about this one or it is zero; beyond second order, where
-        modes do not tell, the gradual way is gone.
+        One is looked for if modes grow about this one or it is zero, from shapes of any size; about
+        a stable one along what it responds with. Beyond second order, where modes do not tell, the
+        gradual way is gone.
         """
-        known, found = state.rough.iterate, inner.found
-        if found is None:
+        known, found, ended = state.rough.iterate, inner.found, inner.finished
+        if found is None or ended is None:
             return None
         cells = CellCorrector(state.tangent, known.nodes, np.zeros(0))
         problem, tangent = state.tangent.problem, state.tangent
         if not cells.seen_values(known).any() or growing_modes(inner.problem, found.system):
             return another(cells, known, (cells.begun(g) for g in elsewhere(problem)))
-        if tangent.order <= 2:
+        if tangent.order == 2:
+            return several(cells, known, found.system, ended)
+        if tangent.order < 2:
             return None
         return led_elsewhere(state.rough, cells, known, cells.begun(Constants()))
 

@@ -146,6 +146,17 @@ class LineTangent:
                 source += out[j] * put[j]
         return out
 
+    def residuals(self, put: dict[int, FloatArray], x: FloatArray) -> FloatArray:
+        """Return the equation with zero for those derivatives that are not needed, (n,).
+
+        What it is linear in is left out so; what overflows is not finite.
+        """
+        leaves: dict[Key, FloatArray | float] = {("coordinate", self.problem.coordinates[0]): x}
+        for j in range(self.order + 1):
+            leaves["derivative", self.name, (j,)] = put.get(j, 0.0)
+        with np.errstate(all="ignore"):
+            return np.asarray(self._program.run(leaves, len(x))[0])
+
     def conditions(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
         """Return the conditions about an iterate, led back to the guess by a factor above one."""
         if self.steady:

@@ -99,15 +99,16 @@ class Search(Generic[P]):
 
 def approach(guesses: Sequence[Iterate], corrector: Corrector[P]) -> RoughSolution[P]:
     """Solve a problem roughly, from the first of some guesses that has a linearisation."""
-    search, found = Search(corrector), None
+    search, found, led = Search(corrector), None, False
     for guess in guesses:
         start, tried = corrector.begun(guess), len(search.history)
         found = search.settled(start, 1.0)
         # About u = 0 the condition u_n + u^4 = 1 is one on the slope alone, on the way it is not.
         easier = not corrector.steady and guess is guesses[-1]
-        if found is None and (search.history[tried][1].changes or easier):
-            found = continued(start, search.settled, lambda: search.exhausted)
-            break
+        if found is None and not led and (search.history[tried][1].changes or easier):
+            # Where zero is no place to start from, as for u'' = u^3 - f between slopes, this fails,
+            # and the next guess may be one.
+            found, led = continued(start, search.settled, lambda: search.exhausted), True
         if found is not None:
             break
     iterate = search.history[-1][1].iterate if found is None else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -116,7 +117,10 @@ class Solution(Functionals):
 
     def __getattr__(self, name: str) -> Field:
         if name.startswith("_") or name not in self.unknowns:
-            raise AttributeError(f"A solution has no attribute {name!r}.")
+            along = re.fullmatch(r"d([xyzt])(\1*)", name)
+            meant = f'.d("{along[1]}", {1 + len(along[2])})' if along else ""
+            known = f" Its derivatives are solution{meant}." if meant else ""
+            raise AttributeError(f"A solution has no attribute {name!r}.{known}")
         return self._field(name)
 
     def residual(self, *coordinates: Any) -> Any:

@@ -185,7 +185,7 @@ def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
 
 def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, in a unit of its own where it is far below one, and what it leaves."""
-    if how.adaptor is not None or how.kernel is not None:
+    if how.kernel is not None or not _takes_units(how.adaptor):
         return _solved_as_stated(stated, tol, how)
     resume = how.resume
     units = Units.before(stated, tol) if resume is None else Units.kept(stated, tol, resume)
@@ -201,6 +201,15 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
     start = None if how.guess is None else units.taken_off(solved[0])
     found, _ = _solved_as_stated(units.problem, units.tol, replace(how, guess=start))
     return units.better(solved[0], found), None
+
+
+def _takes_units(adaptor: Adaptor | None) -> bool:
+    """Tell whether a strategy is one of ours: others, and the paper's, see what was stated."""
+    if adaptor is None:
+        return True
+    from sharpfront.adapt import Patches, Resolve
+
+    return isinstance(adaptor, Patches | Resolve)
 
 
 def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
