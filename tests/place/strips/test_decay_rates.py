@@ -32,7 +32,7 @@ def along(angle, eps, k, low):
 def depths_of(problem):
     """Return the depth of layers along walls, by axis and end."""
     found = layers_along_walls(problem, tiling_of(problem.domain), PatchSettings(), TOL)
-    return {(axis, end): depth for (_, axis, end, _), depth in found.items()}
+    return {(axis, end): depth for (_, axis, end, _), (depth, _) in found.items()}
 
 
 @pytest.mark.parametrize(("angle", "eps", "low"), [(0, 1e-3, 0.0), (1, 1e-5, 0.0), (0, 1e-6, -3.0)])

@@ -164,5 +164,5 @@ def layers_along_walls(
                 continue
             cut = next(wall.depths((depth, math.sqrt(2.0 * depth)), 1.0 / length), None)
             if cut is not None:
-                found[block.chart, wall.axis, wall.end, wall.place] = cut
+                found[block.chart, wall.axis, wall.end, wall.place] = cut, length
     return found

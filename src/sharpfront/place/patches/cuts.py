@@ -18,8 +18,9 @@ from sharpfront.place.patches.settings import SETTINGS
 # A patch that is less than so many floats long is not cut: Gauss points would be its corners.
 FLOATS = 4096.0
 
-# How deep layers are beside walls, by chart, axis, end of the patches that touch, and place.
-Depths = Mapping[tuple[Chart | None, int, int, float], float]
+# How deep layers are beside walls, and how long these are: by chart, axis, end of the patches that
+# touch, and place.
+Depths = Mapping[tuple[Chart | None, int, int, float], tuple[float, float]]
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 

@@ -243,9 +243,10 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Float
 def _at_walls(cells: Sequence[Cell], depths: Depths) -> FloatArray:
     """Return how deep layers are at the sides of cells that lie on walls, inf elsewhere."""
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
-    for (chart, axis, end, place), depth in depths.items():
+    for (chart, axis, end, place), (depth, length) in depths.items():
         for i, patch in enumerate(c.patch for c in cells):
-            if patch.chart == chart and (patch.high if end else patch.low)[axis] == place:
+            touches = patch.chart == chart and (patch.high if end else patch.low)[axis] == place
+            if touches and np.delete(patch.sides, axis).max() >= SETTINGS.along * length:
                 out[i, axis, end] = depth
     return out
 

@@ -99,8 +99,10 @@ class PatchSettings:
     # with six of them the fit of a beam is off by as much as the beam is bent.
     keeping: int = 2
     half: float = 0.6  # a half needs this share of the functions, where weights fall geometrically
-    # A layer along a wall is cut off if it takes no more than this share of its patch.
+    # A layer along a wall is cut off if it takes no more than this share of its patch, and if that
+    # is at least this share of the wall long: in shorter ones it is thinner.
     strip: float = 0.4
+    along: float = 0.5
     # A bump that formulas tell of is cut off where that takes no more than this share of its patch.
     bump: float = 0.2
     # It lies along the axes if it is no more than so many times narrower, squared, along a line
