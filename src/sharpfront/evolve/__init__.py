@@ -48,9 +48,12 @@ def _in_the_plane(
     patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
     begun_there = resume is not None and "on patches" in (resume.checkpoint or ())
     begun_by_products = resume is not None and not begun_there
-    on_patches = begun_there or needs_patches(problem) or settles(problem, tol)
-    if on_patches or (not begun_by_products and leans(problem, tol, budget)):
+    if begun_there or needs_patches(problem) or settles(problem, tol):
         return with_start_seen(problem, patches())
+    if not begun_by_products and leans(problem, tol, budget):
+        along = patches()
+        if along.history:
+            return with_start_seen(problem, along)
 
     def instead() -> Solution | None:
         try:

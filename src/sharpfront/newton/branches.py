@@ -21,8 +21,9 @@ from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.newton.cells import CellCorrector
-from sharpfront.newton.deflation import APART, deflated
+from sharpfront.newton.deflation import deflated
 from sharpfront.newton.iterate import LineTable
+from sharpfront.newton.settings import NEWTON
 
 # Heights of h s that are tried, up and down, as parts of the largest |u|. Bratu's upper solution is
 # 300 times as large as the lower one at a hundredth of the critical parameter.
@@ -118,7 +119,7 @@ def _apart(cells: CellCorrector, near: LineTable, known: LineTable) -> LineTable
     if found is None:
         return None
     here, there = cells.seen_values(known), cells.seen_values(found)
-    if largest(there - here) <= APART * max(largest(here), largest(there)):
+    if largest(there - here) <= NEWTON.apart * max(largest(here), largest(there)):
         return None
     return found if _finite_between(cells, known, _on(known.nodes, found)) else None
 

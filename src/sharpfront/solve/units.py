@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Derivative, Expression, Leaf
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.geometry import Domain
-from sharpfront.kernels.basis import PlacedBasis
+from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.kernels.basis import Basis, PlacedBasis
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.problem.initial import InitialState
 from sharpfront.solution import Solution
@@ -34,8 +35,8 @@ SHARE = 1e-2
 CLEAR = 1e4
 # What is no larger than this may be rounding of data that cancel, and has no unit.
 ROUNDING = 1e-13
-# So many places tell how large a solution or an initial state is.
-PLACES = 2000
+# So many places tell how large a solution or an initial state is, in the plane at so many moments.
+PLACES, MOMENTS = 2000, 5
 # What may be called converged with fewer digits than a relative tolerance asks for.
 _SHORT = (OutcomeKind.UNRESOLVED, OutcomeKind.STALLED, OutcomeKind.KERNEL_LIMIT)
 _UNIT = "unit"  # its name in a checkpoint
@@ -219,19 +220,33 @@ def _is_large(found: Solution) -> bool:
 
 
 def _largest(found: Solution) -> float:
-    """Return max|u| of all unknowns, from where their functions are; in time from their weights."""
+    """Return max|u| of all unknowns, from where their functions are.
+
+    In time on a line weights are values, and tell it.
+    """
     old = found.approximation
     sizes = [0.0]
     for name, basis in old.bases.items():
         values = old.weights[name]
-        if isinstance(basis, PlacedBasis):
-            places = np.asarray(basis.centres)
-            places = places[:: max(1, len(places) // PLACES)]
+        places = _places(found, basis)
+        if places is not None:
             # Patches that a boundary cuts go on beyond it, and mean nothing there.
             places = places[found.domain.contains(places)]
             values = old.values(name, places, (0,) * basis.dimension)
         sizes.append(float(np.abs(values).max(initial=0.0)))
     return max(sizes)
+
+
+def _places(found: Solution, basis: Basis) -> FloatArray | None:
+    """Return where functions are, some of them if they are many; None where weights are values."""
+    if isinstance(basis, PlacedBasis):
+        centres = np.asarray(basis.centres)
+        return centres[:: max(1, len(centres) // PLACES)]
+    if not isinstance(found.domain, SpaceTime) or basis.dimension < 3:
+        return None
+    spread = found.domain.space.sample(PLACES)
+    moments = np.linspace(*found.domain.time, MOMENTS)
+    return np.concatenate([np.column_stack([spread, np.full(PLACES, t)]) for t in moments])
 
 
 def _power_of_two(size: float) -> float:

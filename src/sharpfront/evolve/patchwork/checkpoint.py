@@ -46,6 +46,7 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
         "drift": _packed_drift(state.drift),
         "settling": state.settling,
         "missed": [] if state.missed is None else [state.missed],
+        "lost": state.lost,
     }
 
 
@@ -77,6 +78,7 @@ def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:
         drift=restored_drift(words.get("drift", ())),
         settling=int(words.get("settling", 0)),
         missed=next(map(float, words.get("missed", ())), None),
+        lost=float(words["lost"]),
         shared=basis.shared,
     )
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import TIME, Coordinate
+from sharpfront.equation.graph import ordered
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
@@ -68,7 +70,7 @@ def _is_of_second_order(system: PlaneSystem) -> bool:
 def front_normal(system: PlaneSystem) -> FloatArray | None:
     """Return the normal of the straight front that unknowns begin with, (2,); None if none does."""
     box = system.problem.domain
-    if not isinstance(box, Box) or any(box.periodic_axes):
+    if not isinstance(box, Box) or any(box.periodic_axes) or _is_timed(system):
         return None
     found = []
     for k in range(len(system.unknowns)):
@@ -82,6 +84,15 @@ def front_normal(system: PlaneSystem) -> FloatArray | None:
     if not found or any(_turned(found[0], own) > STRAIGHT for own in found):
         return None
     return found[0] if np.abs(found[0]).min() > ALONG_AXIS else None
+
+
+def _is_timed(system: PlaneSystem) -> bool:
+    """Tell whether time stands in an equation: a source goes with the front, all over the box."""
+    return any(
+        isinstance(node, Coordinate) and node.name == TIME
+        for equation in system.equations
+        for node in ordered(equation.expression)
+    )
 
 
 def _turned(one: FloatArray, other: FloatArray) -> float:

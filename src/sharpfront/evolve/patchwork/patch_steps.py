@@ -133,7 +133,7 @@ class PatchSteps:
             step.t,
             after.t,
             after,
-            found.between + _off_at_ends(self.run, found, weak),
+            found.between + _off_at_ends(self.run, found, weak) + state.lost,
             iterations + count,
             step.basis.size,
             float(np.abs(seen).max()),

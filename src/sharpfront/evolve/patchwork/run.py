@@ -57,6 +57,8 @@ class PatchRunState:
         Steps that are yet to be taken whatever they leave out in time.
     missed
         When conditions were missed last, from when on layers grow along walls; None if never.
+    lost
+        What patches missed of the initial state, in units of the scale, where nothing spreads it.
     shared
         Functions of all patches, whose weights come last.
     """
@@ -74,6 +76,7 @@ class PatchRunState:
     drift: Drifts | None = None
     settling: int = 0
     missed: float | None = None
+    lost: float = 0.0
     shared: tuple[SharedFunctions, ...] = ()
 
     @cached_property

@@ -64,6 +64,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         # tell.
         carried=bool(shared),
         shared=shared,
+        lost=_lost_at_start(run, basis, values[0], scale),
     )
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
@@ -73,6 +74,20 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         return tended_patches(run, _with_first_rates(run, state), None)
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
+
+
+def _lost_at_start(
+    run: PatchRun, basis: PatchworkBasis, values: FloatArray, scale: FloatArray
+) -> float:
+    """Return what patches miss of an initial state at points looked at, where nothing spreads it.
+
+    Both runs miss a tip alike: what they differ by does not tell it.
+    """
+    if run.system.diffuses:
+        return 0.0
+    points = run.meshing.watched
+    gap = np.abs(basis.sums(values, points) - run.system.initial(points)[0])
+    return float((gap.max(axis=1) / scale).max())
 
 
 def _held_on(run: PatchRun, basis: PatchworkBasis) -> FloatArray:

@@ -98,6 +98,13 @@ class PlaneSystem:
         )
         return self.is_linear and free
 
+    @cached_property
+    def diffuses(self) -> bool:
+        """Whether every unknown with a rate of first order has higher derivatives in space too."""
+        spread = {d.unknown for e in self.equations for d in e.derivatives if sum(d.orders[:2]) > 1}
+        moving = [u for u, order in zip(self.unknowns, self.orders, strict=True) if order]
+        return max(self.orders) < 2 and spread.issuperset(moving)
+
     def derivatives(self, residuals: Sequence[Operator]) -> list[InSpace]:
         """Return all derivatives in space of residuals, that of none among them."""
         found = {(0, 0)}
