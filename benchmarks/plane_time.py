@@ -305,9 +305,7 @@ def row(name: str, options: argparse.Namespace) -> str:
     try:
         solution = solve(own.problem, tol=tol, on_step=seen.append)
     except (OutOfTimeError, sf.SharpfrontError) as reason:
-        words = (
-            type(reason).__name__ + " " + str(reason).splitlines()[0][:60] if str(reason) else ""
-        )
+        words = type(reason).__name__ + " " + str(reason).splitlines()[0][:60] if str(reason) else ""
         seconds = time.process_time() - began
         at = f"to {seen[-1].time:.3g}, {len(seen)} steps, {seen[-1].kernels}" if seen else "no step"
         return f"| {name} | {tol:.0e} | {words or 'out of time'} {at} | | | | {seconds:.1f} |"
@@ -320,8 +318,7 @@ def row(name: str, options: argparse.Namespace) -> str:
         name,
         f"{tol:.0e}",
         f"{off:.1e}",
-        f"{solution.error_estimate:.1e}, {solution.outcome.kind.value} "
-        f"to {solution.domain.time[1]:.3g}",
+        f"{solution.error_estimate:.1e}, {solution.outcome.kind.value} to {solution.domain.time[1]:.3g}",
         f"{most}",
         f"{len(solution.history)}",
         f"{seconds:.1f}",

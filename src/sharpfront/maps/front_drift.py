@@ -15,8 +15,8 @@ from sharpfront.maps.quadrilateral import Quadrilateral
 # Of what lies before and behind a front this share next to the ends of the chart stays: at a corner
 # in which chords end nothing may be bent.
 STAYS = 1.0 / 3.0
-# Of what lies before a front a step may take this share, and of what lies behind it this one:
-# places are then as close as half of what they were, and as far as twice that.
+# Of what lies before a front a step may take this share, and of what lies behind it this one: places
+# are then as close as half of what they were, and as far as twice that.
 AHEAD, BEHIND = 0.2, 0.5
 # Newton's steps of the inversion, which begins where places are closest.
 _BACK_STEPS, _BACK_CLOSE = 40, 1e-15
@@ -92,7 +92,7 @@ class FrontDrift:
         taylor, along = self.chart.taylor(at), self._along(at[:, 0])
         ways = taylor[1, 0], taylor[1, 1]
         one = np.ones(len(at))
-        out: dict[Orders, FloatArray] = {}
+        out = {}
         for a in range(order + 1):
             for b in range(order + 1 - a):
                 found = np.zeros_like(s)

@@ -25,8 +25,8 @@ LEVELS = (0.25, 0.5, 0.75)
 # A front is straight if places on one level are off a line by this share of its length at most, and
 # levels by this angle; one along an axis is left to boxes.
 STRAIGHT, ALONG_AXIS = 1e-3, 0.02
-# The first level and the last are no further apart than this share of the box: what is wider
-# changes little until it has passed: patches that stay, or products, take fewer steps.
+# The first level and the last are no further apart than this share of the box: what is wider changes
+# little until it has passed, and is solved in fewer steps on patches that stay, or by products.
 THIN = 0.01
 # Patches along a front are taken where boxes have more functions than so many times theirs.
 GAIN_IN_FUNCTIONS = 2.0

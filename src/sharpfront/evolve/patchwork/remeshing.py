@@ -165,7 +165,7 @@ def carried_by(
 
 
 def kept_along(state: PatchRunState, dt: float) -> FrontDrift | None:
-    """Return how patches go along in a shorter step after one not solved; None if they stay.
+    """Return how patches go along in a shorter step than one that was not solved; None if they stay.
 
     A front that is thin beside the way it has gone would be lost on patches that stay.
     """

@@ -20,7 +20,7 @@ class MarchSettings:
     # and 311 times with a share of 0.1, and 22, 156 and 249 times with two functions always.
     weaker: tuple[int, int] = (1, 2)
     odd: float = 0.02
-    # How many further ones it lacks on patches along a straight front, far stricter than steps.
+    # How many more it has less on patches along a straight front, which are far stricter than steps.
     weaker_front: int = 1
     # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
     shrink: float = 0.2
@@ -85,10 +85,8 @@ class MarchSettings:
     # until it changes by that along its way. Where they do, equations differ from patch to patch,
     # and each is factored by itself.
     gain: float = 3.0
-    gain_along_front: float = (
-        0.5  # the same along a straight front, which is as many patches or fewer
-    )
-    # Where a step along a front is not solved, shorter ones are tried down to this share.
+    gain_along_front: float = 0.5  # the same along a straight front, which is as many patches or fewer
+    # Where a step along a front is not solved, shorter ones are tried down to this share of what may be.
     short: float = 0.1
     stretch: float = 0.8  # a step may stretch and shear patches that go along by this share
     ridge: float = 1e-3  # how much an uneven velocity counts beside what it does not explain

@@ -15,10 +15,10 @@ from sharpfront.maps import FrontDrift, Quadrilateral
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling
 
-# A front is seen where slopes along its normal are this share of the steepest. Patches that go
-# along reach as far as it takes a front that fades evenly to fall to this share of the tolerance:
-# what is left of it is spread over patches as large as the box, and what is off beside a shock
-# moves it all the time. With 0.03 and 1e-4 estimates were 0.4 and 0.95 times the error.
+# A front is seen where slopes along its normal are this share of the steepest. Patches that go along
+# reach further, as far as it takes a front that fades evenly to fall to this share of the tolerance:
+# what is left of it is spread over patches as large as the box, and what is off beside a shock moves
+# it all the time.
 FAINT, LEFT = 1e-3, 1e-6
 # Patches are kept while a front is no further from their middle than this share of its half width,
 # and no more times wider or narrower.

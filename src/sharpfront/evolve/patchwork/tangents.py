@@ -156,9 +156,7 @@ class Tangents:
         out = []
         for c, term in zip(found, residual.terms, strict=True):
             for b in bent.made_of(term.orders):
-                share = Function(
-                    f"{term.orders} {b}", _OfPoints(partial(bent.share, term.orders, b))
-                )
+                share = Function(f"{term.orders} {b}", _OfPoints(partial(bent.share, term.orders, b)))
                 out.append(c * apply_function(share, *space))
         return out
 
@@ -197,7 +195,9 @@ class Tangents:
         )
 
     def _conditions(self, residuals: Sequence[Operator]) -> tuple[Expression, ...]:
-        return tuple(self._summed(terms_in(r, self._bent), self._inside(r), 0.0) for r in residuals)
+        return tuple(
+            self._summed(terms_in(r, self._bent), self._inside(r), 0.0) for r in residuals
+        )
 
     def _summed(
         self, terms: Sequence[Which], factors: Sequence[Expression], rate: float
