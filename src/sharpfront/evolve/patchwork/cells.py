@@ -85,7 +85,6 @@ class Meshing:
         looks: Wanted | None = None,
         watched: FloatArray | None = None,
         cells: list[Cell] | None = None,
-        across: float = 1.0,
     ) -> list[Cell]:
         """Return patches, from the largest on or from given ones, that hold functions.
 
@@ -99,8 +98,6 @@ class Meshing:
             Points at which the functions must not be missed, where others than always are enough.
         cells
             Those to begin with.
-        across
-            Tails along the second axis count by this share.
         """
         cells = self.first() if cells is None else cells
         if looks is not None:
@@ -113,7 +110,6 @@ class Meshing:
             known |= zip(fresh, _fitted_to(fresh, wanted), strict=True)
             blocks = [known[c.patch] for c in cells]
             tails = self.tails(cells, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
-            tails = replace(tails, tail=tails.tail * (1.0, across))
             tails = _with_missed(cells, blocks, watched, true, tails)
             cells, changed = self.finer(cells, tails)
             if not changed:
