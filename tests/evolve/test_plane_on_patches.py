@@ -372,3 +372,27 @@ def test_an_unknown_without_a_rate_begins_with_what_the_stages_tell():
     assert solution.converged
     error = largest(solution.p, lambda x, y, t: 3 + 2 * exact(x, y, t), (0.05, 0.2))
     assert error < solution.error_estimate
+
+
+@pytest.mark.parametrize("diffusion", [0.0, 1e-3])
+def test_what_patches_miss_of_a_tip_stays_in_estimates_where_nothing_spreads_it(diffusion):
+    """Both runs miss it alike: what they differ by does not tell it."""
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        lambda u, x, y, t: u.dt + u.dx - diffusion * sf.laplacian(u),
+        initial=lambda x, y: np.exp(-8 * np.hypot(np.sin(np.pi * x), np.sin(np.pi * (y - 0.55)))),
+        time=(0, 0.02),
+    )
+    run = _run(problem, 0.05, 8)
+    state = begun_on_patches(run)
+    missed = np.abs(state.basis.sums(state.values[0], run.meshing.watched) - _tip(run)).max()
+    assert missed > 1e-5
+    assert state.lost == (0.0 if diffusion else pytest.approx(missed))
+    if not diffusion:
+        plain = dataclasses.replace(state, lost=0.0)
+        errors = [next(steps(PatchSteps(run), own)).error for own in (state, plain)]
+        assert errors[0] - errors[1] == pytest.approx(missed)
+
+
+def _tip(run):
+    return run.system.initial(run.meshing.watched)[0]

@@ -240,3 +240,19 @@ def _inverse():
     c, degrees = stage_nodes(), np.arange(1, 6)
     powers = np.vander(c, 5, increasing=True)
     return np.linalg.inv((c[:, None] ** degrees / degrees) @ np.linalg.inv(powers))
+
+
+def test_what_changes_fast_on_a_side_does_not_jump():
+    """A thin front that moves along a side meets its conditions, however soon they are asked."""
+
+    def exact(x, y, t):
+        return 0.5 - 0.5 * np.tanh((x + y - 0.4 - t) / 4e-4)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt + u * u.dx + u * u.dy - 1e-4 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u - exact(x, y, t),
+        initial=lambda x, y: exact(x, y, 0.0),
+        time=(0, 0.5),
+    )
+    assert not PlaneSystem(problem).jumps(0.0, 1e-9)

@@ -162,7 +162,7 @@ class PlaneSystem:
         span = self.problem.time
         assert span is not None
         near = 1e-9 * (span[1] - span[0])
-        after, before = self._missed(t + near), self._missed(t - near)
+        after, before = self._missed_towards(t, near), self._missed_towards(t, -near)
         if t <= span[0]:
             before = [(part, np.zeros_like(by)) for part, by in after]
         every = [
@@ -170,6 +170,11 @@ class PlaneSystem:
             for (part, new), (_, old) in zip(after, before, strict=True)
         ]
         return [(part, by) for part, by in every if by > least]
+
+    def _missed_towards(self, t: float, near: float) -> list[tuple[str, FloatArray]]:
+        """Return the same right after a moment, or before: what changes fast does not jump."""
+        both = zip(self._missed(t + near), self._missed(t + 2.0 * near), strict=True)
+        return [(part, 2.0 * close - further) for (part, close), (_, further) in both]
 
     def _missed(self, t: float) -> list[tuple[str, FloatArray]]:
         """Return by how much the initial state misses each condition on unknowns alone."""
