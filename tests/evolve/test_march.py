@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.march import StepTaken, StepTrial, steps
+from sharpfront.evolve.march import Stepper, StepTaken, StepTrial, steps
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.history import Known
@@ -26,7 +26,7 @@ class Number:
 
 
 @dataclass
-class Decay:
+class Decay(Stepper):
     """u' = -u by implicit Euler, with a step of at most a tenth and four digits at least."""
 
     span: tuple = (0.0, 1.0)
@@ -38,17 +38,14 @@ class Decay:
     unfollowed: int = 0
     asked: list = field(default_factory=list)
 
+    @property
+    def run(self):
+        """Itself."""
+        return self
+
     def restarted(self, state):
         """Begin with small steps where data jump."""
         return replace(state, dt=0.01), ("began anew",)
-
-    def length(self, state):
-        """Go to the end at most."""
-        return self.agenda.fitted(state.t, state.dt, self.span[1])
-
-    def seeing(self, state, dt):
-        """See all there is."""
-        return state
 
     def tried(self, state, dt):
         """Take a step that is late if it is long."""

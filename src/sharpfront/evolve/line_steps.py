@@ -14,7 +14,7 @@ from sharpfront.bases.radau import left_out
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.embedded_run import difference, followed, inside
 from sharpfront.evolve.initial_state import Start
-from sharpfront.evolve.march import StepTaken, StepTrial
+from sharpfront.evolve.march import Stepper, StepTaken, StepTrial
 from sharpfront.evolve.node_velocity import shortening, velocities
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
@@ -33,7 +33,6 @@ from sharpfront.evolve.run_log import STRICTER
 from sharpfront.evolve.run_start import begun, first_step
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.termination import StuckError
-from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import Slab
 from sharpfront.place.line.fronts import fronts_of
@@ -62,7 +61,7 @@ class LineTrial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LineSteps:
+class LineSteps(Stepper[State]):
     """Steps of a run on elements whose nodes move."""
 
     run: Run
@@ -70,17 +69,6 @@ class LineSteps:
 
     # Roots of x need steps of 1e-26 of the span, with elements of 1e-13.
     shortest = 1e-30
-    meshes = 30
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """Start and stop."""
-        return self.run.span
-
-    @property
-    def agenda(self) -> TimeEvents:
-        """What happens when."""
-        return self.run.agenda
 
     def restarted(self, state: State) -> tuple[State, tuple[str, ...]]:
         """Return the run at a moment where data jump, its state made to meet them again."""
@@ -97,10 +85,6 @@ class LineSteps:
         weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, soon)
         weakly = state.weakly_at if weak is None else weak.values
         return begun(run, start, weakly, state.t, soon, state.scale), tuple(words)
-
-    def length(self, state: State) -> float:
-        """Return how long the next step is to be."""
-        return self.agenda.fitted(state.t, state.dt, self.span[1])
 
     def seeing(self, state: State, dt: float) -> State:
         """Return the run on elements that see the data of a step, with units of errors."""

@@ -8,10 +8,11 @@ problems of Rothe's method do.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -55,12 +56,13 @@ class RunState(Protocol):
     def t(self) -> float:
         """When."""
 
+    @property
+    def dt(self) -> float:
+        """The step to try next."""
 
-AnyState = TypeVar("AnyState", bound=RunState)
 
-
-class Stepper(Protocol[AnyState]):
-    """What a discretisation says of the steps of one run."""
+class SteppedRun(Protocol):
+    """What holds for all steps of a run."""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -70,44 +72,54 @@ class Stepper(Protocol[AnyState]):
     def agenda(self) -> TimeEvents:
         """What happens when."""
 
-    @property
-    def shortest(self) -> float:
-        """No step is a smaller share of the span."""
 
-    @property
-    def meshes(self) -> int:
-        """Meshes for one step at most."""
+AnyState = TypeVar("AnyState", bound=RunState)
 
-    def restarted(self, state: AnyState) -> tuple[AnyState, tuple[str, ...]]:
-        """Return the run at a moment where data jump, and what was done to its state, in words."""
 
-    def length(self, state: AnyState) -> float:
-        """Return how long the next step is to be."""
+class Stepper(ABC, Generic[AnyState]):
+    """What a discretisation says of the steps of one run."""
 
-    def seeing(self, state: AnyState, dt: float) -> AnyState:
-        """Return the run on a mesh that sees the data of the step to come."""
+    run: SteppedRun
+    shortest = 1e-10  # no step is a smaller share of the span
+    meshes = 30  # for one step at most
 
+    @abstractmethod
     def tried(self, state: AnyState, dt: float) -> StepTrial:
         """Return a step on the present mesh, which may be shorter."""
 
+    @abstractmethod
     def shorter(self, state: AnyState, trial: StepTrial, before: StepTrial | None) -> AnyState:
         """Return the run for a shorter step than one that may not stand, and one before it."""
 
-    def remeshed(self, state: AnyState, trial: StepTrial) -> AnyState | None:
-        """Return the run on a mesh that holds a step, None if the present one does."""
-
+    @abstractmethod
     def taken(self, state: AnyState, trial: StepTrial, iterations: int) -> StepTaken | None:
         """Return a step that stands with its error; None where that cannot be told."""
+
+    def restarted(self, state: AnyState) -> tuple[AnyState, tuple[str, ...]]:
+        """Return the run at a moment where data jump, and what was done to its state, in words."""
+        return state, ()
+
+    def length(self, state: AnyState) -> float:
+        """Return how long the next step is to be."""
+        return self.run.agenda.fitted(state.t, state.dt, self.run.span[1])
+
+    def seeing(self, state: AnyState, dt: float) -> AnyState:
+        """Return the run on a mesh that sees the data of the step to come."""
+        return state
+
+    def remeshed(self, state: AnyState, trial: StepTrial) -> AnyState | None:
+        """Return the run on a mesh that holds a step, None if the present one does."""
+        return None
 
 
 def steps(stepper: Stepper[AnyState], state: AnyState) -> Iterator[StepTaken]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     times: deque[float] = deque(maxlen=CRAWLED)
-    stop = stepper.span[1]
+    stop = stepper.run.span[1]
     while state.t < stop:
         check_progress(times, state.t, stop)
         words: tuple[str, ...] = ()
-        if stepper.agenda.is_stop(state.t):
+        if stepper.run.agenda.is_stop(state.t):
             state, words = stepper.restarted(state)
         taken = _one_step(stepper, state)
         state = taken.after
@@ -117,7 +129,7 @@ def steps(stepper: Stepper[AnyState], state: AnyState) -> Iterator[StepTaken]:
 def _one_step(stepper: Stepper[AnyState], state: AnyState) -> StepTaken:
     """Take one step: shorter ones and other meshes are tried until one may stand."""
     iterations, meshes, refused = 0, 0, None
-    least = stepper.shortest * (stepper.span[1] - stepper.span[0])
+    least = stepper.shortest * (stepper.run.span[1] - stepper.run.span[0])
     while True:
         dt = stepper.length(state)
         if state.t + dt <= state.t or dt < least:

@@ -20,7 +20,7 @@ from sharpfront.bases.radau import (
     off_at_start,
     stage_nodes,
 )
-from sharpfront.evolve.march import StepTaken, StepTrial
+from sharpfront.evolve.march import Stepper, StepTaken, StepTrial
 from sharpfront.evolve.patchwork.embedded_run import WeakerState
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
@@ -29,7 +29,6 @@ from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.run_start import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.history import Known
 
 
@@ -45,23 +44,12 @@ class PatchTrial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PatchSteps:
+class PatchSteps(Stepper[PatchRunState]):
     """Steps of a run on patches."""
 
     run: PatchRun
 
-    shortest = 1e-10
     meshes = MARCH.meshes
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """Start and stop."""
-        return self.run.span
-
-    @property
-    def agenda(self) -> TimeEvents:
-        """What happens when."""
-        return self.run.agenda
 
     def restarted(self, state: PatchRunState) -> tuple[PatchRunState, tuple[str, ...]]:
         """Return the run where rates jump: what went before tells nothing of what follows."""
@@ -70,15 +58,11 @@ class PatchSteps:
         state = replace(state, before=None, tried=None, carried=False, drift=None)
         return settling(run, replace(state, dt=min(state.dt, first_length(run, state)))), ()
 
-    def length(self, state: PatchRunState) -> float:
-        """Return how long the next step is to be."""
-        return self.agenda.fitted(state.t, state.dt, self.span[1])
-
     def seeing(self, state: PatchRunState, dt: float) -> PatchRunState:
         """Return the run on patches that see what stands out in a small part of the step."""
         for _ in range(self.meshes):
             points = self.run.discrete(state.basis).inner.points
-            found = self.agenda.unseen(state.t, state.t + dt, partial(_where, points))
+            found = self.run.agenda.unseen(state.t, state.t + dt, partial(_where, points))
             if not found:
                 break
             state = carried_over(state, self.run.meshing.halved_at(state.cells, np.array(found)))

@@ -13,7 +13,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import STAGES, interpolation_rate, legendre, stage_nodes
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.march import StepTaken, StepTrial
+from sharpfront.evolve.march import Stepper, StepTaken, StepTrial
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import Rates, leans, moved, rates
 from sharpfront.evolve.plane.defect import error_system, lifted, richer
@@ -29,7 +29,6 @@ from sharpfront.evolve.plane.kernel_growth import (
 from sharpfront.evolve.plane.run import Aim, ProductState, Slab, SlabError, functions_of
 from sharpfront.evolve.plane.slab import Stages, factored, solve_slab
 from sharpfront.evolve.termination import StuckError
-from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.history import Known
 from sharpfront.maps import MovingAxis, MovingSquare
 from sharpfront.mixture import Mixture
@@ -51,40 +50,25 @@ GOOD_UPDATE, USED_AGAIN = 0.2, 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class ProductSteps:
+class ProductSteps(Stepper[ProductState]):
     """Steps of a run in products of kernels."""
 
-    aim: Aim
+    run: Aim
 
-    shortest = 1e-10
     # More kernels end at their limit.
     meshes = 100
 
-    @property
-    def span(self) -> tuple[float, float]:
-        """Start and stop."""
-        return self.aim.span
-
-    @property
-    def agenda(self) -> TimeEvents:
-        """What happens when."""
-        return self.aim.agenda
-
-    def restarted(self, state: ProductState) -> tuple[ProductState, tuple[str, ...]]:
-        """Return the run where data jump: nothing is done to it."""
-        return state, ()
-
     def length(self, state: ProductState) -> float:
         """Return how long the next slab is to be."""
-        return _length(state, self.aim)
+        return _length(state, self.run)
 
     def seeing(self, state: ProductState, dt: float) -> ProductState:
         """Return the run with what the slab goes for; whether it sees its data is told later."""
         if state.counted is not None:
             return state
-        square = functions_of(self.aim.domain, state.layout, state.product).square
+        square = functions_of(self.run.domain, state.layout, state.product).square
         values = square.product.on_grid(state.weights).ravel()
-        aim = self.aim.counted(square.grid(0.0).points, values, state.t)
+        aim = self.run.counted(square.grid(0.0).points, values, state.t)
         return replace(state, counted=(aim, bound_of(aim.domain, state)))
 
     def tried(self, state: ProductState, dt: float) -> StepTrial:
@@ -147,7 +131,7 @@ class ProductSteps:
             state.t,
             after.t,
             after,
-            (max(slab.error.largest, before) + after.lost) / self.aim.scale,
+            (max(slab.error.largest, before) + after.lost) / self.run.scale,
             iterations,
             square.product.size,
             square.largest(states[-1], slab.dt),

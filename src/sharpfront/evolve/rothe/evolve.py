@@ -19,7 +19,7 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.rothe.levels import through
 from sharpfront.evolve.rothe.run_pair import STRIDE, compared, moments_compared
-from sharpfront.evolve.rothe.steps import RotheSteps, Stationary, rothe_begun
+from sharpfront.evolve.rothe.steps import RotheRun, RotheSteps, Stationary, rothe_begun
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
 from sharpfront.kernels.basis import Basis
@@ -47,10 +47,10 @@ class RotheCourse:
 
     means = OF_TWO_ROTHE_RUNS
 
-    def run(self, share: float, stride: float) -> RotheSteps:
+    def run(self, share: float, stride: float) -> RotheRun:
         """Return a run of a share of the tolerance."""
         tol = max(share * self.tol, TIGHTEST)
-        return RotheSteps(self.system, self.stationary, tol, self.agenda, self.spread, stride)
+        return RotheRun(self.system, self.stationary, tol, self.agenda, self.spread, stride)
 
     def begun(self, share: float, number: int) -> RunLog:
         """Return a run before it has begun."""
@@ -59,7 +59,7 @@ class RotheCourse:
     def steps(self, log: RunLog) -> Iterator[StepTaken]:
         """Yield the steps of the strict run, compared with those of another."""
         weak, strict = self.run(log.share, STRIDE), self.run(STRICTER * log.share, 1.0)
-        others, mine = (steps(run, rothe_begun(run)) for run in (weak, strict))
+        others, mine = (steps(RotheSteps(run), rothe_begun(run)) for run in (weak, strict))
         for taken in compared(others, mine, partial(_difference, strict)):
             # Such a run does not go on: its state is not kept.
             yield replace(taken, after=None)
@@ -137,7 +137,7 @@ def _require_known(system: PlaneSystem, tol: float) -> None:
         )
 
 
-def _difference(run: RotheSteps, taken: StepTaken, others: list[StepTaken]) -> float:
+def _difference(run: RotheRun, taken: StepTaken, others: list[StepTaken]) -> float:
     """Return the largest difference during a step, at its own places."""
     dt, stops = taken.stop - taken.start, [o.stop for o in others]
     first = taken.start <= run.span[0]

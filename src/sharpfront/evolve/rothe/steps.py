@@ -13,7 +13,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.march import StepTaken, StepTrial
+from sharpfront.evolve.march import Stepper, StepTaken, StepTrial
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.rothe.levels import Level, at_moment, through
 from sharpfront.evolve.run_log import TIGHTEST
@@ -78,8 +78,8 @@ class RotheState:
 
 
 @dataclass(frozen=True, eq=False)
-class RotheSteps:
-    """Steps of one run, each a stationary problem."""
+class RotheRun:
+    """What holds for all steps of one run."""
 
     system: PlaneSystem
     stationary: Stationary
@@ -87,9 +87,6 @@ class RotheSteps:
     agenda: TimeEvents
     spread: FloatArray  # points at which states are compared
     stride: float = 1.0  # share of a step to be taken where it is not errors that hold it short
-
-    shortest = SETTINGS.least
-    meshes = 0  # functions are the strategy's own
 
     @property
     def problem(self) -> Problem:
@@ -107,63 +104,6 @@ class RotheSteps:
         """The unknowns that have a rate."""
         pairs = zip(self.problem.unknowns, self.system.orders, strict=True)
         return tuple(name for name, order in pairs if order)
-
-    def restarted(self, state: RotheState) -> tuple[RotheState, tuple[str, ...]]:
-        """Return the run where data jump: what came before says nothing of what comes."""
-        first = SETTINGS.first * self.tol * (self.span[1] - self.span[0])
-        return replace(state, levels=state.levels[-1:], dt=first, order=1), ()
-
-    def length(self, state: RotheState) -> float:
-        """Return how long the next step is to be."""
-        return self.agenda.fitted(state.t, state.dt, self.span[1], self.stride, state.last)
-
-    def seeing(self, state: RotheState, dt: float) -> RotheState:
-        """Return the run as it is: the strategy sees to the data."""
-        return state
-
-    def tried(self, state: RotheState, dt: float) -> StepTrial:
-        """Return a step with its new level."""
-        stop = self.agenda.settled(state.t + dt, self.span[1])
-        try:
-            level = self.level(state.levels[-state.order :], stop)
-        except StuckError as stuck:
-            if stuck.kind is not OutcomeKind.NEWTON:
-                raise
-            return StepTrial(dt, np.inf, 0, None)
-        left, scale = _left(self, state, level)
-        return StepTrial(dt, left[state.order], _newton_steps(level), (level, left, scale))
-
-    def shorter(self, state: RotheState, trial: StepTrial, before: StepTrial | None) -> RotheState:
-        """Return the run for a shorter step, of the order that allows the longest."""
-        if trial.late == np.inf:
-            return replace(state, dt=SETTINGS.shrink * trial.dt, order=1)
-        _, left, _ = trial.found
-        factors = {q: 0.8 * e ** (-1.0 / (q + 1)) for q, e in left.items() if q <= state.order}
-        order = max(factors, key=lambda q: factors[q])
-        factor = min(max(factors[order], SETTINGS.shrink), 0.8)
-        return replace(state, dt=trial.dt * factor, order=order)
-
-    def remeshed(self, state: RotheState, trial: StepTrial) -> RotheState | None:
-        """Return nothing: the strategy's functions hold a level."""
-        return None
-
-    def taken(self, state: RotheState, trial: StepTrial, iterations: int) -> StepTaken:
-        """Return a step that stands; its error is what its polynomial leaves out."""
-        level, left, scale = trial.found
-        levels, after = _levels_after(state, level, left, scale)
-        used = len(state.levels[-state.order :])
-        functions = next(iter(level.solution.approximation.bases.values()))
-        return StepTaken(
-            state.t,
-            level.t,
-            after,
-            left[used] * SETTINGS.time * self.tol if used in left else 0.0,
-            iterations,
-            functions.kernels,
-            scale,
-            levels,
-            Known(None, np.zeros((0, functions.dimension))),
-        )
 
     def level(self, before: Sequence[Level], t: float) -> Level:
         """Return the level at a moment from some before it."""
@@ -185,7 +125,67 @@ class RotheSteps:
         return points[self.problem.domain.contains(points)]
 
 
-def _left(run: RotheSteps, state: RotheState, level: Level) -> tuple[dict[int, float], float]:
+@dataclass(frozen=True, eq=False)
+class RotheSteps(Stepper[RotheState]):
+    """Steps of one run, each a stationary problem."""
+
+    run: RotheRun
+
+    shortest = SETTINGS.least
+
+    def restarted(self, state: RotheState) -> tuple[RotheState, tuple[str, ...]]:
+        """Return the run where data jump: what came before says nothing of what comes."""
+        first = SETTINGS.first * self.run.tol * (self.run.span[1] - self.run.span[0])
+        return replace(state, levels=state.levels[-1:], dt=first, order=1), ()
+
+    def length(self, state: RotheState) -> float:
+        """Return how long the next step is to be."""
+        return self.run.agenda.fitted(
+            state.t, state.dt, self.run.span[1], self.run.stride, state.last
+        )
+
+    def tried(self, state: RotheState, dt: float) -> StepTrial:
+        """Return a step with its new level."""
+        stop = self.run.agenda.settled(state.t + dt, self.run.span[1])
+        try:
+            level = self.run.level(state.levels[-state.order :], stop)
+        except StuckError as stuck:
+            if stuck.kind is not OutcomeKind.NEWTON:
+                raise
+            return StepTrial(dt, np.inf, 0, None)
+        left, scale = _left(self.run, state, level)
+        return StepTrial(dt, left[state.order], _newton_steps(level), (level, left, scale))
+
+    def shorter(self, state: RotheState, trial: StepTrial, before: StepTrial | None) -> RotheState:
+        """Return the run for a shorter step, of the order that allows the longest."""
+        if trial.late == np.inf:
+            return replace(state, dt=SETTINGS.shrink * trial.dt, order=1)
+        _, left, _ = trial.found
+        factors = {q: 0.8 * e ** (-1.0 / (q + 1)) for q, e in left.items() if q <= state.order}
+        order = max(factors, key=lambda q: factors[q])
+        factor = min(max(factors[order], SETTINGS.shrink), 0.8)
+        return replace(state, dt=trial.dt * factor, order=order)
+
+    def taken(self, state: RotheState, trial: StepTrial, iterations: int) -> StepTaken:
+        """Return a step that stands; its error is what its polynomial leaves out."""
+        level, left, scale = trial.found
+        levels, after = _levels_after(state, level, left, scale)
+        used = len(state.levels[-state.order :])
+        functions = next(iter(level.solution.approximation.bases.values()))
+        return StepTaken(
+            state.t,
+            level.t,
+            after,
+            left[used] * SETTINGS.time * self.run.tol if used in left else 0.0,
+            iterations,
+            functions.kernels,
+            scale,
+            levels,
+            Known(None, np.zeros((0, functions.dimension))),
+        )
+
+
+def _left(run: RotheRun, state: RotheState, level: Level) -> tuple[dict[int, float], float]:
     """Return what formulas of each order leave, as shares of what they may, and the scale.
 
     That is how far the level is from the polynomial through those before it, by the length of the
@@ -232,7 +232,7 @@ def _newton_steps(level: Level) -> int:
     return int(level.solution.diagnostics.get("newton_steps", 1))
 
 
-def rothe_begun(run: RotheSteps) -> RotheState:
+def rothe_begun(run: RotheRun) -> RotheState:
     """Return a run before its first step."""
     first = SETTINGS.first * run.tol * (run.span[1] - run.span[0])
     return RotheState((Level(run.span[0], None, run.problem),), first, 1)
