@@ -77,8 +77,8 @@ def _state_unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
         words["before"],
     )
     last = frame
-    if len(before) > 2 and not np.array_equal(before[2:], [nodes, velocities]):
-        # Nodes were placed anew after the last step; files of earlier versions have it on them.
+    if before and not np.array_equal(before[2:], [nodes, velocities]):
+        # Nodes were placed anew after the last step.
         last = replace(frame, nodes=np.asarray(before[2]), velocities=np.asarray(before[3]))
     return State(
         float(words["t"]),
