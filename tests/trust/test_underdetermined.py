@@ -284,3 +284,23 @@ def test_pieces_whose_boxes_touch_are_told_to_be_free(domain):
         **{held: lambda u, x, y: u - 1},
     )
     assert sf.solve(problem, tol=1e-3).outcome.kind == "near-singular"
+
+
+@pytest.mark.parametrize(
+    ("order", "boundary", "words"),
+    [
+        (2, lambda u, x: u.dn, "any constant may be added to u"),
+        (4, lambda u, x: (u.dxx, u.d("x", 3)), "a linear function may be added to u"),
+    ],
+)
+def test_what_slopes_on_a_line_leave_free_is_named(order, boundary, words):
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.d("x", order) - np.cos(np.pi * x), boundary=boundary
+    )
+    outcome = sf.solve(problem).outcome
+    assert outcome.kind == "ill-posed" and words in outcome.detail
+    # A resonance leaves no constant free.
+    swings = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.dxx + np.pi**2 * u - x, boundary=lambda u, x: u.dn
+    )
+    assert sf.solve(swings).outcome.kind == "near-singular"

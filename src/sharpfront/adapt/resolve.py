@@ -94,7 +94,13 @@ class Resolve:
     def start(self, problem: Problem, tol: float, seed: int) -> ResolveState:
         """Return the state before the first solve: features found, kernels planned."""
         (name,) = problem.unknowns
-        return self.begin(name, ordinary(problem), tol)
+        state = self.begin(name, ordinary(problem), tol)
+        if state.refusal is None or state.refusal.kind is not OutcomeKind.NEAR_SINGULAR:
+            return state
+        from sharpfront.trust.underdetermined import left_free
+
+        # What may be added says more than how much data are amplified.
+        return replace(state, refusal=left_free(problem) or state.refusal)
 
     def begin(self, name: str, plain: LineProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""

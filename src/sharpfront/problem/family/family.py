@@ -224,6 +224,12 @@ class Family:
                 )
         values = {**self.defaults, **given}
         missing = [n for n in self.names if n not in values]
+        if set(missing) & {"x", "y", "z", "t"}:
+            names = ", ".join(self.names)
+            raise ProblemError(
+                f"This is a function of {names}, as a residual is. solve takes a Problem: "
+                f"sf.Problem(domain, lambda {names}: ..., boundary=...)."
+            )
         if missing:
             raise ProblemError(
                 f"The family needs {', '.join(missing)}; write for example {missing[0]}=1.0. Give "
