@@ -177,5 +177,5 @@ def test_a_damaged_file_is_refused(tmp_path, solved):
 
 
 def test_a_residual_in_the_place_of_a_problem_is_told():
-    with pytest.raises(sf.ProblemError, match=r"function of u, x, as a residual is"):
+    with pytest.raises(SharpfrontError, match="function of u, x, as a residual is"):
         sf.solve(lambda u, x: u.dxx + 1)
