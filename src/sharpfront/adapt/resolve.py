@@ -100,7 +100,11 @@ class Resolve:
         from sharpfront.trust.underdetermined import left_free
 
         # What may be added says more than how much data are amplified.
-        return replace(state, refusal=left_free(problem) or state.refusal)
+        free = left_free(problem)
+        if free is None:
+            return state
+        detail = f"{state.refusal.detail} {free.detail}"
+        return replace(state, refusal=replace(state.refusal, detail=detail))
 
     def begin(self, name: str, plain: LineProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
