@@ -1,7 +1,8 @@
 """What the numbers in the source do: each halved and doubled on drawn problems.
 
 Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--count 6]``; with
-``--share 3/16`` every sixteenth number from the third on, for a run on many cores. A number is a
+``--share 3/16`` every sixteenth number from the third on, for a run on many cores, and with
+``--factors 0.01,100`` by other factors: what that does not change has no say. A number is a
 constant at the top of a module of the solver, or a field of a settings record. Problems are those
 of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A number is tried on
 the problems that run a function in which it stands. FILE gets a line for each number and factor,
@@ -244,22 +245,23 @@ def compared(usual: Result, own: Result) -> dict[str, Any]:
     }
 
 
-def study(path: Path, rooms: list[str], count: int, seconds: float, share: tuple[int, int]) -> None:
+def study(path: Path, options: argparse.Namespace) -> None:
     """Measure all numbers that FILE does not have yet."""
+    seconds = options.seconds
     done = {(r["number"], r["factor"]) for r in read(path)}
     known = modules()
-    cases = dict(problems(count, seconds))
+    cases = dict(problems(options.count, seconds))
     usual, names = {}, {}
     for name, case in cases.items():
         solved(case)
         forget()
         usual[name], _ = solved(case), forget()
         _, names[name] = used(case)
-    first, step = share
-    for number in itertools.islice(numbers(known, rooms), first - 1, None, step):
+    first, step = options.share
+    for number in itertools.islice(numbers(known, options.room), first - 1, None, step):
         files = {str(m.__file__) for m in known.values() if number.record or number.name in vars(m)}
         own = [n for n in cases if any((f, number.name) in names[n] for f in files)]
-        for factor in FACTORS:
+        for factor in options.factors:
             if (number.label, factor) in done:
                 continue
             with changed(number, factor, known):
@@ -299,8 +301,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     cells: dict[str, dict[float, str]] = {}
     for row in rows:
         cells.setdefault(f"`{row['number']}` {row['value']:g}", {})[row["factor"]] = effect(row)
-    lines = ["| number | halved | doubled |", "| --- | --- | --- |"]
-    lines += [f"| {k} | {v.get(0.5, '')} | {v.get(2.0, '')} |" for k, v in cells.items()]
+    factors = sorted({row["factor"] for row in rows})
+    lines = ["| number | " + " | ".join(f"times {f:g}" for f in factors) + " |"]
+    lines += ["| --- |" + " --- |" * len(factors)]
+    lines += [
+        f"| {k} | " + " | ".join(v.get(f, "") for f in factors) + " |" for k, v in cells.items()
+    ]
     return "\n".join(lines)
 
 
@@ -312,12 +318,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--share", type=lambda t: tuple(map(int, t.split("/"))), default=(1, 1))
+    parser.add_argument(
+        "--factors", type=lambda t: tuple(map(float, t.split(","))), default=FACTORS
+    )
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     if not options.markdown:
-        study(options.file, options.room, options.count, options.seconds, options.share)
+        study(options.file, options)
     print(markdown(read(options.file)))
 
 
