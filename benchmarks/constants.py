@@ -1,9 +1,9 @@
 """What the numbers in the source do: each halved and doubled on drawn problems.
 
-Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--count 6]``; with
-``--share 3/16`` every sixteenth number from the third on, for a run on many cores, and with
-``--factors 0.01,100`` by other factors: what that does not change has no say. A number is a
-constant at the top of a module of the solver, or a field of a settings record. Problems are those
+Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--kind line,time]
+[--count 6]``; with ``--share 3/16`` every sixteenth number from the third on, for a run on many
+cores, and with ``--factors 0.01,100`` by other factors: what these do not change has no say. A
+number is a constant at the top of a module of the solver, or a field of a settings record. Problems are those
 of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A number is tried on
 the problems that run a function in which it stands. FILE gets a line for each number and factor,
 and a run that was cut short is taken up again; ``--markdown`` prints what FILE holds.
@@ -48,7 +48,7 @@ ROOMS = (
     "adapt", "bases", "equation", "estimate", "evolve", "geometry", "leastsquares", "maps",
     "mixture", "newton", "pieces", "place", "rows", "solve", "trust",
 )  # fmt: skip
-SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 60
+SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 100
 # A changed number may take so many times as long as a problem is allowed.
 LONGER = 8.0
 
@@ -215,9 +215,9 @@ def used(case: Drawn) -> tuple[Result, set[tuple[str, str]]]:
     }  # fmt: skip
 
 
-def problems(count: int, seconds: float) -> Iterator[tuple[str, Drawn]]:
+def problems(kinds: list[str], count: int, seconds: float) -> Iterator[tuple[str, Drawn]]:
     """Yield drawn problems that are solved soon, with their names."""
-    for kind in KINDS:
+    for kind in kinds:
         found = 0
         for index in range(MOST_DRAWS):
             case = draw(kind, SEED, index)
@@ -250,7 +250,7 @@ def study(path: Path, options: argparse.Namespace) -> None:
     seconds = options.seconds
     done = {(r["number"], r["factor"]) for r in read(path)}
     known = modules()
-    cases = dict(problems(options.count, seconds))
+    cases = dict(problems(options.kind, options.count, seconds))
     usual, names = {}, {}
     for name, case in cases.items():
         solved(case)
@@ -315,6 +315,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--room", type=lambda t: t.split(","), default=list(ROOMS))
+    parser.add_argument("--kind", type=lambda t: t.split(","), default=list(KINDS))
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--share", type=lambda t: tuple(map(int, t.split("/"))), default=(1, 1))
