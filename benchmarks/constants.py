@@ -3,10 +3,11 @@
 Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--kind line,time]
 [--count 6]``; with ``--share 3/16`` every sixteenth number from the third on, for a run on many
 cores, and with ``--factors 0.01,100`` by other factors: what these do not change has no say. A
-number is a constant at the top of a module of the solver, or a field of a settings record. Problems are those
-of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A number is tried on
-the problems that run a function in which it stands. FILE gets a line for each number and factor,
-and a run that was cut short is taken up again; ``--markdown`` prints what FILE holds.
+number is a constant at the top of a module of the solver, or a field of a settings record.
+Problems are those of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A
+number is tried on the problems that run a function in which it stands. FILE gets a line for each
+number and factor, and a run that was cut short is taken up again; ``--markdown`` prints what FILE
+holds.
 """
 
 from __future__ import annotations
