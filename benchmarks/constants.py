@@ -75,6 +75,7 @@ class Result:
     """What one problem gave."""
 
     functions: int
+    steps: int  # or solves
     outcome: str
     estimate: float
     error: float
@@ -169,12 +170,13 @@ def solved(case: Drawn) -> Result:
     try:
         solution = sf.solve(case.statement.problem(), tol=case.tol)
     except Exception as error:
-        return Result(0, type(error).__name__, math.nan, math.nan, 0.0, case.tol)
+        return Result(0, 0, type(error).__name__, math.nan, math.nan, 0.0, case.tol)
     seconds = time.process_time() - started
     truth = case.truth() if case.truth else None
     error = measured(case, solution, truth) if truth else math.nan
     estimate = solution.error_estimate
-    return Result(solution.kernels, solution.outcome.kind, estimate, error, seconds, case.tol)
+    counts = solution.kernels, len(solution.history)
+    return Result(*counts, solution.outcome.kind, estimate, error, seconds, case.tol)
 
 
 def limited(case: Drawn, seconds: float) -> Result:
@@ -238,11 +240,13 @@ def compared(usual: Result, own: Result) -> dict[str, Any]:
     """Return what a number changed on one problem."""
     return {
         "functions": [usual.functions, own.functions],
+        "steps": [usual.steps, own.steps],
         "seconds": [usual.seconds, own.seconds],
         "outcome": [usual.outcome, own.outcome],
         "error in tolerances": own.error / own.tol,
         "estimate by error": own.estimate / own.error if own.error else math.nan,
-        "same": usual.functions == own.functions and usual.estimate == own.estimate,
+        "same": (usual.functions, usual.steps) == (own.functions, own.steps)
+        and usual.estimate == own.estimate,
     }
 
 
@@ -285,11 +289,11 @@ def effect(row: dict[str, Any]) -> str:
         return "not met"
     if all(o["same"] for o in on):
         return "none"
-    before, after = (sum(o["functions"][k] for o in on) for k in (0, 1))
+    counts = [[sum(o[what][k] for o in on) for k in (0, 1)] for what in ("functions", "steps")]
     worse = [o for o in on if o["outcome"][0] == "converged" != o["outcome"][1]]
     right = [o for o in on if o["outcome"][1] == "converged"]
     wrong = sum(o["error in tolerances"] > 1 for o in right)
-    words = f"{after / before:.2f}" if before else "-"
+    words = " ".join(f"{after / before:.2f}" if before else "-" for before, after in counts)
     return (
         words
         + (f", {len(worse)} not converged" if worse else "")
