@@ -23,8 +23,8 @@ class LineMarchSettings:
     stages: int = 5
     more_stages: int = 7
     from_then: float = 3e-6  # the tolerance of steps from which on there are more
-    # Gauss points of an element at least; an equation of order m needs m + 2. Twice as many take 1.7
-    # times the functions.
+    # Gauss points of an element at least; an equation of order m needs m + 2. Twice as many
+    # take 1.7 times the functions.
     points: int = 5
     # What an element may leave of the tolerance. The estimate of an element is blind to what adds
     # up over a run, so that it is far below one.
@@ -42,8 +42,8 @@ class LineMarchSettings:
     newton: float = 0.1
     # Nodes move if that explains so much of u_t, or so much where a step had to be cut for it:
     # where fronts only form, elements become shorter and matrices of stages differ. With 0.99 a
-    # system of two fronts took twice the steps. With half of either the least estimate of the 40 was
-    # 0.83 and 0.95 of its error, 2.2 times it with these. (1.02, 1.11) (1.88, 1.01)
+    # system of two fronts took twice the steps. With half of either the least estimate of the 40
+    # was 0.83 and 0.95 of its error, 2.2 times it with these. (1.02, 1.11) (1.88, 1.01)
     gain: float = 0.95
     gain_of_cut: float = 0.98
     # Weight of v_x^2 against (u_t + v u_x)^2, in units of the range of u.
@@ -55,9 +55,9 @@ class LineMarchSettings:
     # A step in which an element stretches by more is shortened before elements are: a layer of less
     # than a tolerance spreads a hundredfold in a step that time alone allows.
     longer: float = 10.0
-    # Bounds and caution of the next step, and by how much one is cut that Newton did not solve. With
-    # half of `grow` and twice `safe` estimates were 0.88 and 0.77 of the error at least. `grow`:
-    # (1.36, 0.98), `safe`: (1.75, 0.92)
+    # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
+    # With half of `grow` and twice `safe` estimates were 0.88 and 0.77 of the error at least.
+    # `grow`: (1.36, 0.98), `safe`: (1.75, 0.92)
     least_factor: float = 0.2
     grow: float = 4.0
     safe: float = 0.85
@@ -111,8 +111,8 @@ class LineMarchSettings:
     # its coefficients in time fall slowly, and more than is seen is left out.
     early: float = 0.1
     soonest: float = 1e-8  # what changes within this share of the span after a rounded start fades
-    # The first step: a share of the span (1.04, 0.97), and of the time in which the solution changes
-    # by itself.
+    # The first step: a share of the span (1.04, 0.97), and of the time in which the solution
+    # changes by itself.
     first_step: float = 0.02
     first_change: float = 0.05
     # How many tolerances a value held at an end may go in the first step, away from a state at
