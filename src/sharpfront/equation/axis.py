@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Leaf, apply
+from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, apply
 from sharpfront.equation.graph import coordinates_of, derivatives_in, ordered
 from sharpfront.equation.linearise import substitute
 
@@ -31,12 +31,8 @@ def cleared(residual: Expression, name: str) -> Expression:
 
 def implied(residual: Expression, name: str) -> Expression | None:
     """Return what a cleared residual says where the coordinate is zero; None if nothing."""
-    zero = Constant(0.0)
-
-    def at_zero(leaf: Leaf) -> Expression:
-        return zero if isinstance(leaf, Coordinate) and leaf.name == name else leaf
-
-    found = substitute(residual, at_zero)
+    zero, key = Constant(0.0), ("coordinate", name)
+    found = substitute(residual, lambda leaf: zero if leaf.key == key else leaf)
     return found if derivatives_in(found) else None
 
 
@@ -77,11 +73,8 @@ def _without(divisor: Expression, name: str) -> Expression | None:
             less = _without(a, name)
             if less is not None:
                 return less * b
-    exponent = parts[-1]
-    if kind is np.power and isinstance(exponent, Constant) and exponent.value >= 1:
-        less = _without(parts[0], name)
-        return None if less is None else parts[0] ** (exponent.value - 1) * less
-    if kind is np.square:
-        less = _without(parts[0], name)
-        return None if less is None else parts[0] * less
-    return None
+    exponent = Constant(2.0) if kind is np.square else parts[-1]
+    if kind not in (np.square, np.power) or not isinstance(exponent, Constant):
+        return None
+    less = _without(parts[0], name) if exponent.value >= 1 else None
+    return None if less is None else parts[0] ** (exponent.value - 1) * less
