@@ -10,11 +10,19 @@ import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
 from sharpfront.bases.legendre import gauss, norms, projection
-from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.narrow_features import foci
 from sharpfront.spectrum.line import LinePencil
-from sharpfront.spectrum.modes import ALIKE, Candidate, Level, Modes, compared, nearest, polished
+from sharpfront.spectrum.modes import (
+    ALIKE,
+    Candidate,
+    Level,
+    Modes,
+    along,
+    compared,
+    nearest,
+    polished,
+)
 from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
@@ -35,7 +43,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
             continue
         richer = replace(pencil, points=tuple(p + MODES.more for p in pencil.points))
         levels = (found, _found(richer, near, k))
-        checked = compared(statement.problem, levels, None, _along, k, near)
+        checked = compared(statement.problem, levels, None, along(MODES.along), k, near)
         values = [m.value for m in checked.modes]
         checked = replace(checked, doubt=checked.doubt or gaps_in(statement, values, richer.edges))
         if best is None or checked.worst < best.worst:
@@ -54,10 +62,6 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
             break
     assert best is not None
     return best
-
-
-def _along(basis: PatchworkBasis, weights: FloatArray) -> FloatArray:
-    return basis.on_patches(weights, tuple(np.linspace(-1.0, 1.0, MODES.along).tolist()))
 
 
 def _found(pencil: LinePencil, near: complex, k: int) -> Level:
@@ -170,7 +174,7 @@ def _refined(pencil: LinePencil, found: Level, aim: float) -> LinePencil | None:
     wanted = np.array(pencil.points)
     split = np.zeros(len(wanted), dtype=bool)
     for mode in found.candidates:
-        size = max(float(np.abs(found.values(mode, _along)).max()), 1e-300)
+        size = max(float(np.abs(found.values(mode, along(MODES.along))).max()), 1e-300)
         pieces = [
             (i, np.abs(own) * norms(len(own)) / size)
             for name, weights in mode.weights.items()

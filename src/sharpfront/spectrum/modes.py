@@ -143,6 +143,12 @@ class Level:
 Sampled = Callable[[PatchworkBasis, FloatArray], FloatArray]
 
 
+def along(count: int) -> Sampled:
+    """Return what samples at so many even positions of every patch, ends included."""
+    z = tuple(np.linspace(-1.0, 1.0, count).tolist())
+    return lambda basis, weights: basis.on_patches(weights, z)
+
+
 def compared(
     problem: Problem,
     levels: tuple[Level, Level],

@@ -10,7 +10,6 @@ import numpy as np
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.refine import functions_of, richer
@@ -18,7 +17,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.solution.approximation import Approximation
-from sharpfront.spectrum.modes import Candidate, Level, Modes, compared
+from sharpfront.spectrum.modes import Candidate, Level, Modes, along, compared
 from sharpfront.spectrum.plane import PlanePencil, ritz, smooth_start
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.settings import MODES
@@ -27,6 +26,8 @@ from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.trust.free_corners import free_corners, words
 
 SEED = 42
+# Positions along each axis of a patch at which the largest value of a mode is looked for.
+SAMPLED = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ class _Search:
         found, names = [], self.rows.unknowns
         bases = dict.fromkeys(names, level.pencil.basis)
         for candidate in level.candidates[: self.k]:
-            values = level.values(candidate, _along)
+            values = level.values(candidate, along(SAMPLED))
             scale = values[int(np.argmax(np.abs(values)))]
             scaled = [w / scale for w in candidate.weights.values()]
             parts = [[part(w) for w in scaled] for part in (np.real, np.imag)]
@@ -190,10 +191,6 @@ class _Search:
         factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else MODES.singular
         modes = tuple(replace(m, error=factor * m.error) for m in found.modes)
         return replace(found, modes=modes)
-
-
-def _along(basis: PatchworkBasis, weights: FloatArray) -> FloatArray:
-    return basis.on_patches(weights, tuple(np.linspace(-1.0, 1.0, 7).tolist()))
 
 
 def _own(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -24,10 +24,9 @@ from sharpfront.equation.expression import (
     Constant,
     Derivative,
     Expression,
-    Leaf,
     is_zero,
 )
-from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.equation.linearise import LinearForm, Term, with_leaves
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import ProblemError
@@ -114,12 +113,10 @@ def size_of_values(statement: SpectralProblem) -> float:
 
 def _at_value(problem: Problem, value: float) -> Problem:
     """Return a problem with a number in the place of lam."""
-
-    def number(leaf: Leaf) -> Expression:
-        return Constant(value) if leaf.key == ("parameter", SPECTRAL) else leaf
+    number = {("parameter", SPECTRAL): Constant(value)}
 
     def with_number(graphs: Iterable[Expression]) -> tuple[Expression, ...]:
-        return tuple(substitute(graph, number) for graph in graphs)
+        return tuple(with_leaves(graph, number) for graph in graphs)
 
     return problem.rewritten(
         equations=with_number(problem.equations),

@@ -5,7 +5,7 @@ sum over terms (c_0(x) + lam c_1(x) + lam^2 c_2(x)) d^orders u = 0,  conditions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from sharpfront.equation.expression import (
     is_zero,
 )
 from sharpfront.equation.graph import folded, parameters_in
-from sharpfront.equation.linearise import LinearForm, linear_form, substitute
+from sharpfront.equation.linearise import LinearForm, linear_form, with_leaves
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.problem import IntegralCondition, Problem
@@ -191,7 +191,7 @@ class SpectralProblem:
         points = low + np.linspace(0.0, 1.0, MODES.sighted)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
-            found = _values(substitute(source, _without(SPECTRAL)), leaves, len(points))
+            found = _values(_without(source, SPECTRAL), leaves, len(points))
         except EquationError:
             found = np.ones(1, dtype=complex)
         if np.any(found != 0.0) or SPECTRAL in parameters_in(source):
@@ -205,16 +205,16 @@ def _inhomogeneous(what: str) -> ProblemError:
     )
 
 
-def _without(name: str) -> Callable[[Leaf], Expression]:
-    """Return what puts zero in the place of a parameter."""
-    return lambda leaf: Constant(0.0) if leaf.key == ("parameter", name) else leaf
+def _without(expression: Expression, name: str) -> Expression:
+    """Return an expression with zero in the place of a parameter."""
+    return with_leaves(expression, {("parameter", name): Constant(0.0)})
 
 
 def powers_of(coefficient: Expression, name: str, degree: int) -> tuple[Expression, ...] | None:
     """Return the coefficients of powers of a parameter; None where it is no such polynomial."""
     out, left, factor = [], coefficient, 1.0
     for j in range(degree + 1):
-        out.append(substitute(left, _without(name)) / factor)
+        out.append(_without(left, name) / factor)
         left = partial_derivative(left, ("parameter", name))
         factor *= j + 1
     return tuple(out) if is_zero(left) else None
