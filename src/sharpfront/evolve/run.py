@@ -79,12 +79,10 @@ class Run:
         """The tuned numbers."""
         return self.mesher.settings
 
-    @cached_property
+    @property
     def span(self) -> tuple[float, float]:
         """Start and stop."""
-        span = self.system.problem.time
-        assert span is not None
-        return span
+        return self.system.span
 
     @cached_property
     def stages(self) -> int:
