@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, apply
 from sharpfront.equation.graph import coordinates_of, derivatives_in, ordered
-from sharpfront.equation.linearise import substitute
+from sharpfront.equation.linearise import with_leaves
 
 # Powers of r that are cleared; the Laplacian of a Laplacian has four.
 MOST_POWERS = 8
@@ -31,8 +31,7 @@ def cleared(residual: Expression, name: str) -> Expression:
 
 def implied(residual: Expression, name: str) -> Expression | None:
     """Return what a cleared residual says where the coordinate is zero; None if nothing."""
-    zero, key = Constant(0.0), ("coordinate", name)
-    found = substitute(residual, lambda leaf: zero if leaf.key == key else leaf)
+    found = with_leaves(residual, {("coordinate", name): Constant(0.0)})
     return found if derivatives_in(found) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -229,6 +229,11 @@ def substitute(expression: Expression, replace: Callable[[Leaf], Expression]) ->
     return folded(
         expression, lambda node: replace(node) if isinstance(node, Leaf) else node, applied_again
     )
+
+
+def with_leaves(expression: Expression, values: Mapping[Key, Expression]) -> Expression:
+    """Return the graph with some leaves replaced, those with these keys."""
+    return substitute(expression, lambda leaf: values.get(leaf.key, leaf))
 
 
 def applied_again(node: Apply, arguments: Sequence[Expression]) -> Expression:

@@ -118,15 +118,17 @@ def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
 
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> LineCourse:
     """Look at a problem before it is marched."""
-    problem = system.problem
-    assert problem.time is not None
     smooth = _smooth(system, tol)
     equations, conditions = line_formulas(smooth)
-    agenda = time_events_of([*equations, *conditions], problem.time)
+    agenda = time_events_of([*equations, *conditions], system.span)
     places = np.array([e.place[0] for e in agenda.events])
-    x = problem.coordinates[0]
-    pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
-    pins.append(_between_ends_and_layers(system))
+    ends = system.space, system.low, system.high
+    pins = [places_along(e.expression, *ends) for e in system.equations]
+    if system.layers is not None and system.layers.factors.shape[1] > 1:
+        # Where slopes of each unknown bend in a way of its own, rows at ends do not know of that:
+        # nodes keep their elements apart from those beside which slopes bend.
+        first, last = system.layers.places[[0, -1]]
+        pins.append(0.5 * np.array([system.low + first, last + system.high]))
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
     return LineCourse(
         system,
@@ -139,17 +141,6 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> LineCourse:
         found[(found > system.low) & (found < system.high)],
         (any(map(_may_hide, smooth.equations)), any(map(_may_hide, smooth.conditions))),
     )
-
-
-def _between_ends_and_layers(system: TimeSystem) -> FloatArray:
-    """Return nodes that keep elements at ends apart from those beside which slopes bend.
-
-    Only where slopes of each unknown bend in a way of its own, which rows at ends do not know.
-    """
-    if system.layers is None or system.layers.factors.shape[1] == 1:
-        return np.zeros(0)
-    first, last = system.layers.places[[0, -1]]
-    return 0.5 * np.array([system.low + first, last + system.high])
 
 
 def _may_hide(residual: Residual) -> bool:

@@ -74,12 +74,10 @@ class Run:
         """What is marched."""
         return self.discrete.system
 
-    @cached_property
+    @property
     def span(self) -> tuple[float, float]:
         """Start and stop."""
-        span = self.system.problem.time
-        assert span is not None
-        return span
+        return self.system.span
 
     @cached_property
     def stages(self) -> int:

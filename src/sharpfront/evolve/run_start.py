@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from sharpfront.arrays import FloatArray
@@ -55,9 +53,11 @@ def begun(
     if nodes is not frame.nodes:
         frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
         values = consistent(run.discrete, frame, plain, soon)
-    state = replace(_from_values(run, frame, values, soon, scale), t=t)
+    rates = first_rates(run.discrete, frame, values, soon)
+    dt = first_step(run, frame, values, rates, scale)
+    dt = min(dt, LINE_MARCH.sudden * run.tol / max(_sudden(run, frame, values, soon), 1e-300))
     weakly = plain.copy() if weak == of else run.mesher.interpolant(nodes, weak)
-    return replace(state, unresolved=words, weak=weakly)
+    return State(t, frame, values, rates, dt, scale, unresolved=words, weak=weakly)
 
 
 def _short_enough(
@@ -78,14 +78,6 @@ def _short_enough(
     if count > run.mesher.most:
         return nodes
     return run.mesher.pinned(np.interp(np.linspace(0.0, upto[-1], count + 1), upto, at))
-
-
-def _from_values(run: Run, frame: Frame, values: FloatArray, t: float, scale: FloatArray) -> State:
-    """Return a run that begins with coefficients."""
-    rates = first_rates(run.discrete, frame, values, t)
-    dt = first_step(run, frame, values, rates, scale)
-    dt = min(dt, LINE_MARCH.sudden * run.tol / max(_sudden(run, frame, values, t), 1e-300))
-    return State(t, frame, values, rates, dt, scale)
 
 
 def first_step(

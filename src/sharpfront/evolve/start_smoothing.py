@@ -43,6 +43,13 @@ AFTER = 1e-16
 # A rounding reaches this many widths. Closer than this share of a width the data are taken for
 # their lines: which side of a jump a place is on may be unknown to rounding.
 ROUNDED_WIDTHS, BESIDE = 9.0, 1e-4
+# Derivatives at an end from values there and at four places beside it, in units of their distance.
+STENCILS = (
+    np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+    np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0,
+    np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / 12.0,
+    np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / 2.0,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +132,7 @@ def _rounded(broken: Break, width: float, s: FloatArray, data: FloatArray) -> Fl
 
 def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
     """Return the initial state of each unknown without breaks, and what was rounded, in words."""
-    length, span = system.high - system.low, system.problem.time
-    assert span is not None
+    length, span = system.high - system.low, system.span
     least = _least_width(system, span[0])
     found, words = [], []
     for name in system.names:
@@ -178,9 +184,7 @@ def met(
 
 def _least_width(system: TimeSystem, t: float) -> float:
     """Return the width over which a jump is rounded at a moment."""
-    span = system.problem.time
-    assert span is not None
-    ticks = LINE_MARCH.ticks * math.ulp(t) / (span[1] - span[0])
+    ticks = LINE_MARCH.ticks * math.ulp(t) / (system.span[1] - system.span[0])
     return (system.high - system.low) * max(LINE_MARCH.round, min(math.sqrt(ticks), 1e-3))
 
 
@@ -211,8 +215,9 @@ def _corrected(
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
-    beside = [state(_beside(system, side, h)) for state in states]
-    leaves = _leaves(system, beside, side, h, t)
+    end, inward = (system.low, h) if side == 0 else (system.high, -h)
+    beside = [state(end + inward * np.arange(5.0)) for state in states]
+    leaves = _leaves(system, beside, side, inward, t)
     missed = float(condition.at(leaves, 1)[0])
     tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
@@ -235,29 +240,16 @@ def _corrected(
     return []
 
 
-def _beside(system: TimeSystem, side: int, h: float) -> FloatArray:
-    """Return an end and places beside it."""
-    end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    return np.asarray(end + inward * np.arange(5.0))
-
-
 def _leaves(
-    system: TimeSystem, states: Sequence[FloatArray], side: int, h: float, t: float
+    system: TimeSystem, states: Sequence[FloatArray], side: int, inward: float, t: float
 ) -> dict[Key, FloatArray]:
     """Return values and derivatives of states at an end from those beside it, by differences."""
-    end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    x = system.problem.coordinates[0]
     leaves: dict[Key, FloatArray] = {
-        ("coordinate", x): np.array([end]),
+        ("coordinate", system.space): np.array([(system.low, system.high)[side]]),
         ("coordinate", "t"): np.array([t]),
-        ("normal", x): np.array([2.0 * side - 1.0]),
+        ("normal", system.space): np.array([2.0 * side - 1.0]),
     }
     for name, u in zip(system.names, states, strict=True):
-        stencil = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * inward)
-        leaves["derivative", name, (0, 0)] = u[:1]
-        leaves["derivative", name, (1, 0)] = np.array([stencil @ u])
-        second = np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / (12.0 * inward**2)
-        leaves["derivative", name, (2, 0)] = np.array([second @ u])
-        third = np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / (2.0 * inward**3)
-        leaves["derivative", name, (3, 0)] = np.array([third @ u])
+        for k, stencil in enumerate(STENCILS):
+            leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])
     return leaves

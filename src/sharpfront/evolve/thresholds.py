@@ -15,7 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import COMPARISONS, LOGICAL
-from sharpfront.equation.expression import Apply, Expression, Key, apply
+from sharpfront.equation.expression import Apply, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.discretisation import Discrete
@@ -85,7 +85,8 @@ def _with_rounded_jumps(
         arguments, function = [new[id(a)] for a in node.arguments], node.function.evaluate
         is_soft = any(id(a) in soft for a in node.arguments)
         if _is_threshold(node):
-            gaps.append(_gap(function, arguments, system, share))
+            gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
+            gaps.append(gap / (share * _size(gap, system)))
             new[id(node)] = _smooth_step(function, gaps[-1])
         elif function is np.where and id(node.arguments[0]) in soft:
             here, yes, no = arguments
@@ -97,14 +98,6 @@ def _with_rounded_jumps(
         if _is_threshold(node) or (function in LOGICAL and is_soft):
             soft.add(id(node))
     return replace(equation, expression=new[id(equation.expression)])
-
-
-def _gap(
-    function: Any, arguments: list[Expression], system: TimeSystem, share: float
-) -> Expression:
-    """Return what a comparison, a sign or Heaviside's function compares, in its range."""
-    gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
-    return gap / (share * _size(gap, system))
 
 
 def _smooth_step(function: Any, gap: Expression) -> Expression:
@@ -130,12 +123,7 @@ def _logic(function: Any, arguments: list[Expression]) -> Expression:
 def _size(gap: Expression, system: TimeSystem) -> float:
     """Return how large what is compared is in the first state."""
     x = np.linspace(system.low, system.high, _SIZED_AT)
-    span = system.problem.time
-    assert span is not None
-    leaves: dict[Key, Any] = {
-        ("coordinate", system.space): x,
-        ("coordinate", "t"): np.full(_SIZED_AT, span[0]),
-    }
+    leaves = system.at_start(x)
     for d in derivatives_in(gap):
         leaves[d.key] = system.initial(d.unknown)(x)
     found = np.abs(np.broadcast_to(evaluate(gap, leaves), x.shape))

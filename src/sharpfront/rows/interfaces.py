@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
@@ -58,7 +58,6 @@ class Interfaces:
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
         self.problem, self.rough = problem, rough
         self.low, self.high = problem.domain.bounds
-        self._data: dict[tuple[int, float], tuple[Datum, ...]] = {}
 
     @cached_property
     def lines(self) -> tuple[FloatArray, ...]:
@@ -102,11 +101,9 @@ class Interfaces:
         seam = joined and abs(place - self.high[axis]) <= near
         if not on_line and not seam:
             return ()
-        key = (axis, place)
-        if key not in self._data:
-            self._data[key] = self._made(axis, place, near)
-        return self._data[key]
+        return self._made(axis, place, near)
 
+    @remembered()
     def _made(self, axis: int, place: float, near: float) -> tuple[Datum, ...]:
         dimension = len(self.low)
         out = []

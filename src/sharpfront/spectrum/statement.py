@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import (
     IMAGINARY,
@@ -124,20 +124,13 @@ class SpectralProblem:
         """Where something jumps or a load acts."""
         return Interfaces(self.problem, {})
 
-    @cached_property
-    def _shared(self) -> dict[float, tuple[tuple[SpectralForm, SpectralForm], ...]]:
-        return {}
-
+    @remembered()
     def shared(self, place: float) -> tuple[tuple[SpectralForm, SpectralForm], ...]:
         """Return pairs of forms, from below and from above, that are equal at a place of a line."""
-        if not self.problem.is_singular:
-            return ()
-        if place not in self._shared:
-            self._shared[place] = tuple(
-                (self._polynomial(d.below, _AT_JUMP), self._polynomial(d.above, _AT_JUMP))
-                for d in self.interfaces.data(0, place)
-            )
-        return self._shared[place]
+        return tuple(
+            (self._polynomial(d.below, _AT_JUMP), self._polynomial(d.above, _AT_JUMP))
+            for d in self.interfaces.data(0, place)
+        )
 
     @cached_property
     def orders(self) -> tuple[int, ...]:
