@@ -72,16 +72,12 @@ def _kept_out(problem: LineProblem, place: float) -> list[LinearCondition]:
     given = [c for c in problem.conditions if all(_is_at(t, place) for t in c.terms)]
     ends = _Ends(problem.interval, _sampled(problem), (problem.order,))
     left, told = ends.series(place, [_weighted(c) for c in (*given, *rows)])
-    held, out = told[: len(given)], []
+    held, out = told[: len(given)], list[LinearCondition]()
     for row, values in zip(rows, told[len(given) :, None], strict=True):
         both = np.concatenate([held, values])
         smooth = [(series, v) for series in left or () if (v := series.told(values)) is not None]
-        keeps_out = len(smooth) < len(left or ())
-        if (
-            keeps_out
-            and _are_independent(both)
-            and all(np.abs(v).max() <= KNOWN for _, v in smooth)
-        ):
+        is_met = all(np.abs(v).max() <= KNOWN for _, v in smooth)
+        if is_met and len(smooth) < len(left or ()) and _are_independent(both):
             left, held, out = [series for series, _ in smooth], both, [*out, row]
     return out
 
