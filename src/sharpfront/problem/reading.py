@@ -201,7 +201,7 @@ class Reader:
             residual = boundary if own is None else own
             if own is None and self._is_axis(part):
                 # No boundary of the region: there what is regular is what the equation implies.
-                regular = [e for e in (implied(e, "r") for e in equations) if e is not None]
+                regular = [found for e in equations for found in implied(e, "r")]
                 if regular:
                     conditions.append(Condition(tuple(regular), part))
             elif residual is not None:

@@ -71,14 +71,20 @@ def _kept_out(problem: LineProblem, place: float) -> list[LinearCondition]:
         rows += [LinearCondition((Term(place, j, 1.0),), 0.0) for j in range(problem.order)]
     given = [c for c in problem.conditions if all(_is_at(t, place) for t in c.terms)]
     ends = _Ends(problem.interval, _sampled(problem), (problem.order,))
-    found, told = ends.series(place, [_weighted(c) for c in (*given, *rows)])
-    first, out = told[: len(given)], []
-    left = [series for series in found or () if series.told(first) is not None]
+    left, told = ends.series(place, [_weighted(c) for c in (*given, *rows)])
+    held, out = told[: len(given)], list[LinearCondition]()
     for row, values in zip(rows, told[len(given) :, None], strict=True):
-        smooth = [(series, v) for series in left if (v := series.told(values)) is not None]
-        if len(smooth) < len(left) and all(np.abs(v).max() <= KNOWN for _, v in smooth):
-            left, out = [series for series, _ in smooth], [*out, row]
+        both = np.concatenate([held, values])
+        smooth = [(series, v) for series in left or () if (v := series.told(values)) is not None]
+        is_met = all(np.abs(v).max() <= KNOWN for _, v in smooth)
+        if is_met and len(smooth) < len(left or ()) and _are_independent(both):
+            left, held, out = [series for series, _ in smooth], both, [*out, row]
     return out
+
+
+def _are_independent(rows: FloatArray) -> bool:
+    flat = rows.reshape(len(rows), -1)
+    return int(np.linalg.matrix_rank(flat / np.abs(flat).max(axis=1, keepdims=True))) == len(flat)
 
 
 def _is_bounded(problem: LineProblem, place: float) -> bool:
