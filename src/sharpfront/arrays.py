@@ -8,9 +8,9 @@ BLAS threads.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import array_api_compat
 import array_api_compat.numpy
@@ -58,6 +58,45 @@ def all_finite(values: FloatArray) -> bool:
     """Tell whether there is neither NaN nor infinity in an array."""
     # Half the time of all().
     return int(np.count_nonzero(np.isfinite(values))) == values.size
+
+
+Own = ParamSpec("Own")
+Owner = TypeVar("Owner")
+Result = TypeVar("Result")
+Method = Callable[Concatenate[Owner, Own], Result]
+
+
+def _as_key(argument: Any) -> Any:
+    if isinstance(argument, tuple):
+        return tuple(map(_as_key, argument))
+    return argument.tobytes() if isinstance(argument, np.ndarray) else argument
+
+
+def remembered(
+    most: int | None = None,
+) -> Callable[[Method[Owner, Own, Result]], Method[Owner, Own, Result]]:
+    """Return what makes a method keep its results with its object, of so many calls at most.
+
+    Arrays among the arguments count by their numbers; all are given by place.
+    """
+
+    def keeping(method: Method[Owner, Own, Result]) -> Method[Owner, Own, Result]:
+        name = f"results of {method.__name__}"
+
+        @functools.wraps(method)
+        def found(self: Owner, /, *arguments: Own.args, **named: Own.kwargs) -> Result:
+            known = vars(self).setdefault(name, {})
+            key = _as_key(arguments)
+            if key not in known:
+                if most is not None and len(known) >= most:
+                    known.clear()
+                known[key] = method(self, *arguments, **named)
+            result: Result = known[key]
+            return result
+
+        return found
+
+    return keeping
 
 
 def like(values: Any, example: Array) -> Array:

@@ -12,12 +12,11 @@ from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
 from sharpfront.newton.adaptor import NewtonAround
 from sharpfront.newton.cells import CellCorrector
-from sharpfront.newton.continuation import values_on_the_way
-from sharpfront.newton.damped import Rules, continued, newton
-from sharpfront.newton.deflation import deflated, growing_modes
+from sharpfront.newton.damped import Rules, continued, newton, values_on_the_way
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.newton.other_solutions import deflated, growing_modes
 from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.strategy import Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights

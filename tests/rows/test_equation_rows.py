@@ -12,10 +12,9 @@ from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.leaf_rows import Reduced
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of
-from sharpfront.rows.equation_rows import EquationRows, sources_of
+from sharpfront.rows.equation_rows import EquationRows, with_means
 from sharpfront.rows.form_values import form_at
 from sharpfront.rows.row_scaling import Measure
-from sharpfront.rows.sources import resolved_sources
 
 
 def patch_at(low, sides, functions):
@@ -26,8 +25,8 @@ def by_values(rows, problem, patch):
     """Return the rows from values at Gauss points, reduced by QR."""
     points, weights = patch.gauss_points(tuple(p + 1 for p in patch.functions))
     forms = [
-        replace(f, rhs=resolved_sources([patch], [f.rhs], source)[0])
-        for form, source in zip(problem.forms, sources_of(problem), strict=True)
+        replace(f, rhs=with_means(form, problem.coordinates, [patch], [f.rhs])[0])
+        for form in problem.forms
         for f in [form_at(form, problem.coordinates, points)]
     ]
     return rows._varying(patch, (points, weights), forms)

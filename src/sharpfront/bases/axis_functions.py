@@ -11,6 +11,7 @@ many as hold them to rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -38,30 +39,30 @@ def points_for(count: int, decays: float) -> int:
 
 def functions_at(side: AxisMap, z: FloatArray, count: int, order: int = 0) -> FloatArray:
     """Return an axis' first functions and their derivatives along z, (order + 1, n, count)."""
-    if isinstance(side, MixtureAxis):
-        halves = 0.5 ** np.arange(order + 1)
-        return even_kernels(count).table(0.5 * (1.0 + z), order) * halves[:, None, None]
-    if not side.decays:
-        return legendre_table(z, count, order)
-    return legendre_table(z, held_by(side.decays), order) @ decaying(count, side.decays)
+    return _of_axis(side, z, count, order, lambda n: legendre_table(z, n, order))
 
 
 def functions_at_gauss(side: AxisMap, points: int, count: int, order: int) -> FloatArray:
     """Return `functions_at` at Gauss points, (order + 1, points, count)."""
-    if isinstance(side, MixtureAxis):
-        return functions_at(side, gauss(points)[0], count, order)
-    if not side.decays:
-        return gauss_table(points, count, order)
-    return gauss_table(points, held_by(side.decays), order) @ decaying(count, side.decays)
+    z = gauss(points)[0]
+    return _of_axis(side, z, count, order, lambda n: gauss_table(points, n, order))
 
 
 def functions_at_ends(side: AxisMap, count: int, order: int) -> FloatArray:
     """Return `functions_at` at -1 and 1, (order + 1, 2, count)."""
+    return _of_axis(side, np.array([-1.0, 1.0]), count, order, lambda n: end_table(n, order))
+
+
+def _of_axis(
+    side: AxisMap, z: FloatArray, count: int, order: int, legendre: Callable[[int], FloatArray]
+) -> FloatArray:
+    """Return them with a table of so many Legendre polynomials at the positions."""
     if isinstance(side, MixtureAxis):
-        return functions_at(side, np.array([-1.0, 1.0]), count, order)
+        halves = 0.5 ** np.arange(order + 1)
+        return even_kernels(count).table(0.5 * (1.0 + z), order) * halves[:, None, None]
     if not side.decays:
-        return end_table(count, order)
-    return end_table(held_by(side.decays), order) @ decaying(count, side.decays)
+        return legendre(count)
+    return legendre(held_by(side.decays)) @ decaying(count, side.decays)
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lstsq
 
-from sharpfront.arrays import Flags, FloatArray
+from sharpfront.arrays import Flags, FloatArray, remembered
 from sharpfront.bases.cut_interior import RANK, Frame, Inside
 from sharpfront.bases.legendre import gauss, legendre_table, norms
 from sharpfront.bases.strip_edges import StripEdges
@@ -187,7 +187,6 @@ class Region:
     ) -> None:
         self.domain, self.panels, self.strips = domain, panels, strips or {}
         self.shut = np.empty((0, 2)) if shut is None else shut
-        self._known: dict[bytes, Cut | bool] = {}
 
     @property
     def bends(self) -> tuple[FloatArray, FloatArray]:
@@ -206,14 +205,9 @@ class Region:
         """The sides of the strips."""
         return StripEdges.of(self.panels.chosen(np.array(list(self.strips))), self.shut)
 
+    @remembered()
     def look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
         """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""
-        key = low.tobytes() + high.tobytes()
-        if key not in self._known:
-            self._known[key] = self._look(low, high)
-        return self._known[key]
-
-    def _look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
         stretches = tuple(self.panels.inside(low, high))
         if not stretches:
             return bool(self.contains(0.5 * (low + high)[None])[0])

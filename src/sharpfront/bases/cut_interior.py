@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lstsq, qr
 
-from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.arrays import Flags, FloatArray, Ints, remembered
 from sharpfront.bases.legendre import gauss, legendre_table, norms, product_points
 from sharpfront.bases.total_degree import is_joint, leading_degrees, products
 from sharpfront.geometry import BoundaryPoints
@@ -58,10 +58,6 @@ class Inside(ABC):
     def quadrature(self) -> tuple[FloatArray, FloatArray]:
         """Points inside, and weights of integrals over what lies inside."""
 
-    @cached_property
-    def _known(self) -> dict[int, FloatArray]:
-        return {}
-
     @property
     def measure(self) -> float:
         """About how much lies inside."""
@@ -69,13 +65,9 @@ class Inside(ABC):
         share = len(self.points(1)) / float(FIRST[d] ** d)
         return float(np.prod(np.subtract(*self.window[::-1]))) * share
 
+    @remembered()
     def points(self, count: int) -> FloatArray:
         """Return points inside, at least so many where that is possible, (m, d)."""
-        if count not in self._known:
-            self._known[count] = self._gauss(count)
-        return self._known[count]
-
-    def _gauss(self, count: int) -> FloatArray:
         low, high = self.window
         d = len(low)
         along = max(FIRST[d], int(count ** (1.0 / d)))

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, Ints
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.levels import StepByStep
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
 from sharpfront.bases.product import Product
@@ -48,24 +47,12 @@ class PatchworkInTime(StepByStep):
     parts: tuple[PatchworkBasis | Product, ...]
     frames: tuple[MovingFrame | None, ...] = ()
 
+    moments = STAGES + 1
+
     @property
     def dimension(self) -> int:
         """Two of space and time."""
         return 3
-
-    @cached_property
-    def _ends(self) -> Ints:
-        return np.concatenate([[0], np.cumsum([(STAGES + 1) * p.size for p in self.parts])])
-
-    @property
-    def size(self) -> int:
-        """The number of weights."""
-        return int(self._ends[-1])
-
-    @property
-    def kernels(self) -> int:
-        """The most functions at any moment."""
-        return max(part.size for part in self.parts)
 
     def places_at(self, t: float) -> tuple[FloatArray, FloatArray]:
         """Return where the functions are at a moment, (n, 2), and how wide, (n, 2, 2)."""
@@ -153,7 +140,13 @@ class PatchworkInTime(StepByStep):
 
 def restore_in_time(state: dict[str, Any]) -> PatchworkInTime:
     """Return the basis from whose `state` the words and arrays came."""
-    known = [_restored(own) for own in states_of_parts(state)]
+    known: list[PatchworkBasis | Product] = []
+    for own in states_of_parts(state):
+        if own["type"] == "products":
+            first, second = np.asarray(own["shape"], dtype=int).tolist()
+            known.append(Product((first, second)))
+        else:
+            known.append(restore_patchwork(own))
     parts = tuple(known[i] for i in np.asarray(state["which"], dtype=int).tolist())
     sizes = np.asarray(state["sizes"], dtype=int)
     numbers = np.split(np.asarray(state["frames"]), np.cumsum(sizes)[:-1]) if len(sizes) else []
@@ -162,13 +155,6 @@ def restore_in_time(state: dict[str, Any]) -> PatchworkInTime:
         for part, own in zip(parts, numbers, strict=False)
     ]
     return PatchworkInTime(np.asarray(state["times"]), parts, tuple(frames))
-
-
-def _restored(state: dict[str, Any]) -> PatchworkBasis | Product:
-    if state["type"] == "products":
-        first, second = np.asarray(state["shape"], dtype=int).tolist()
-        return Product((first, second))
-    return restore_patchwork(state)
 
 
 def joined_steps(

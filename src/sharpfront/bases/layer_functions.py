@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import eval_genlaguerre
 
-from sharpfront.arrays import FloatArray, Ints
+from sharpfront.arrays import FloatArray, Ints, remembered
 from sharpfront.bases.corner_functions import Term
 from sharpfront.bases.legendre import gauss, product_points
 from sharpfront.bases.surface_harmonics import SurfaceHarmonics, degrees_of
@@ -52,7 +52,6 @@ class SurfaceCollar:
 
     def __init__(self, shells: Sequence[Shell]) -> None:
         self.shells = tuple(shells)
-        self._kept: dict[bytes, _Near] = {}
         self._last: tuple[tuple[bytes, int], SurfaceHarmonics] | None = None
 
     @cached_property
@@ -61,14 +60,24 @@ class SurfaceCollar:
         points = np.concatenate([s.points(spread_along(s, 9, np.zeros(1))) for s in self.shells])
         return np.stack([points.min(axis=0), points.max(axis=0)])
 
+    @remembered(MOST_KEPT)
     def near(self, points: FloatArray) -> _Near:
         """Return distances of the points that lie in shells."""
-        key = points.tobytes()
-        if key not in self._kept:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = self._found(points)
-        return self._kept[key]
+        at, out, whose = self._nearest(points)
+        # The foot of a point beside an edge may be in another shell than the place next to it.
+        lost = np.flatnonzero((out > WITHIN_SHELL) & (out < np.inf))
+        for i, shell in enumerate(self.shells if len(lost) else ()):
+            own = shell.inverse(points[lost])
+            gap = _beyond(shell, own)
+            better = gap < out[lost]
+            here = lost[better]
+            out[here], whose[here], at[here] = gap[better], i, own[better]
+        which = np.flatnonzero(out <= WITHIN_SHELL)
+        slope, bend = np.zeros((len(which), 3)), np.zeros((len(which), 3, 3))
+        for i in np.unique(whose[which]).tolist():
+            here = np.flatnonzero(whose[which] == i)
+            slope[here], bend[here] = _slopes(self.shells[i], at[which[here]])
+        return _Near(which, at[which, 2], slope, bend)
 
     def harmonics(self, points: FloatArray, degree: int) -> SurfaceHarmonics:
         """Return the harmonics of directions in which points near the surface lie from its middle.
@@ -98,23 +107,6 @@ class SurfaceCollar:
         """The largest curvature of the surface."""
         found = [_slopes(shell, spread_along(shell, 5, np.zeros(1)))[1] for shell in self.shells]
         return max(float(np.linalg.norm(one, 2)) for one in np.concatenate(found))
-
-    def _found(self, points: FloatArray) -> _Near:
-        at, out, whose = self._nearest(points)
-        # The foot of a point beside an edge may be in another shell than the place next to it.
-        lost = np.flatnonzero((out > WITHIN_SHELL) & (out < np.inf))
-        for i, shell in enumerate(self.shells if len(lost) else ()):
-            own = shell.inverse(points[lost])
-            gap = _beyond(shell, own)
-            better = gap < out[lost]
-            here = lost[better]
-            out[here], whose[here], at[here] = gap[better], i, own[better]
-        which = np.flatnonzero(out <= WITHIN_SHELL)
-        slope, bend = np.zeros((len(which), 3)), np.zeros((len(which), 3, 3))
-        for i in np.unique(whose[which]).tolist():
-            here = np.flatnonzero(whose[which] == i)
-            slope[here], bend[here] = _slopes(self.shells[i], at[which[here]])
-        return _Near(which, at[which, 2], slope, bend)
 
     def _nearest(self, points: FloatArray) -> tuple[FloatArray, FloatArray, Ints]:
         """Return positions in the shells of the nearest places, how far out, and which shells.

@@ -68,7 +68,11 @@ def blocks_at(blocks: FloatArray, own: Ints, tables: Sequence[FloatArray]) -> Fl
     """
     first, last = int(own[0]), int(own[-1])
     if len(own) < MANY_POINTS * (last - first + 1):
-        return _contracted(blocks[own], tables)
+        part = blocks[own]
+        for table in tables:
+            m, p = table.shape
+            part = (table[:, None, :] @ part.reshape(m, p, -1)).reshape(m, *part.shape[2:])
+        return part
     ends = np.searchsorted(own, np.arange(first, last + 2)).tolist()
     return np.concatenate(
         [
@@ -76,23 +80,6 @@ def blocks_at(blocks: FloatArray, own: Ints, tables: Sequence[FloatArray]) -> Fl
             for k, (a, b) in enumerate(itertools.pairwise(ends), first)
         ]
     )
-
-
-def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
-    """Return sums over all functions of a block times the product of tables, at each point, (m,).
-
-    Parameters
-    ----------
-    blocks
-        The weights of the patch of each point, (m, p_0, p_1, ...).
-    tables
-        The functions of each axis at each point, (m, p_a).
-    """
-    part = blocks
-    for table in tables:
-        m, p = table.shape
-        part = (table[:, None, :] @ part.reshape(m, p, -1)).reshape(m, *part.shape[2:])
-    return part
 
 
 @lru_cache(maxsize=512)

@@ -21,6 +21,22 @@ class StepByStep:
 
     times: FloatArray  # the start, and the ends of all steps, (steps + 1,)
     parts: tuple[Any, ...]  # the functions of each
+    moments = 1  # at which each step has weights of all its functions
+
+    @cached_property
+    def _ends(self) -> Ints:
+        sizes = [self.moments * part.size for part in self.parts]
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return int(self._ends[-1])
+
+    @property
+    def kernels(self) -> int:
+        """The most functions at any moment."""
+        return int(max(part.kernels for part in self.parts))
 
     def _which(self, t: FloatArray) -> Ints:
         found = np.searchsorted(self.times, t, side="left") - 1
@@ -53,20 +69,6 @@ class LevelsInTime(StepByStep):
     def dimension(self) -> int:
         """Those of space, and time."""
         return self.parts[0].dimension + 1
-
-    @cached_property
-    def _ends(self) -> Ints:
-        return np.concatenate([[0], np.cumsum([part.size for part in self.parts])])
-
-    @property
-    def size(self) -> int:
-        """The number of weights."""
-        return int(self._ends[-1])
-
-    @property
-    def kernels(self) -> int:
-        """The most functions of any level."""
-        return max(part.kernels for part in self.parts)
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the sum at points of space and time, (m,)."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import qr
 
-from sharpfront.arrays import Flags, FloatArray
+from sharpfront.arrays import Flags, FloatArray, remembered
 from sharpfront.bases.axis_functions import means_of, points_for
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.total_degree import products
@@ -40,9 +40,6 @@ class Part(ABC):
 
     low: FloatArray
     high: FloatArray
-    _rules: dict[tuple[tuple[int, float], ...], tuple[FloatArray, FloatArray]] = field(
-        default_factory=dict, init=False
-    )
 
     @abstractmethod
     def placed(self, at: FloatArray) -> FloatArray:
@@ -57,6 +54,7 @@ class Part(ABC):
         """Whether it is known to be all of the rectangle."""
         return False
 
+    @remembered()
     def rule(
         self, counts: tuple[int, ...], decays: tuple[float, ...] = (0.0, 0.0)
     ) -> tuple[FloatArray, FloatArray]:
@@ -66,10 +64,7 @@ class Part(ABC):
         the points; those of which nothing is left there are left out. Functions are polynomials, or
         along an axis of a whole face those of `axis_functions`.
         """
-        key = tuple(zip(counts, decays, strict=True))
-        if key not in self._rules:
-            self._rules[key] = self._whole(counts, decays) if self.is_whole else self._cut(counts)
-        return self._rules[key]
+        return self._whole(counts, decays) if self.is_whole else self._cut(counts)
 
     def _whole(
         self, counts: tuple[int, ...], decays: tuple[float, ...]

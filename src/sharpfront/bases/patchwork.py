@@ -88,7 +88,13 @@ class PatchworkBasis:
     @cached_property
     def covariances(self) -> FloatArray:
         """A patch's share of each function: half the mean spacing as deviation, (size, d, d)."""
-        shapes = [_share(p) for p in self.patches]
+        shapes = []
+        for patch in self.patches:
+            spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))
+            if patch.chart is not None:
+                taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
+                spacing = jacobian(taylor)[0] @ spacing
+            shapes.append(spacing @ spacing.T)
         own = np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
         return np.concatenate([own, *[np.mean(shapes, axis=0)[None]] * count(self.shared)])
 
@@ -214,7 +220,11 @@ class PatchworkBasis:
             raise BasisError(f"Expected points (m, {self.dimension}), got {points.shape}.")
         if self.dimension > 3:
             # The block of all products is many times those that a joint degree leaves.
-            return [self._gathered(weights, points, each) for each in orders]
+            parts = np.array_split(points, 1 + len(points) * self.size // AT_ONCE)
+            return [
+                np.concatenate([self.matrix(part, each) @ weights for part in parts])
+                for each in orders
+            ]
         out = [np.zeros(len(points)) for _ in orders]
         most = max((sum(o) for o in orders), default=0)
         blocks = self.blocks(weights)
@@ -259,11 +269,6 @@ class PatchworkBasis:
                 part = first[0, some] @ blocks.reshape(len(weights), *self.patches[i].functions)
                 out[:, mine] = (part * second[0, some]).sum(axis=2)
         return out
-
-    def _gathered(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
-        """Return a derivative of the weighted sum, product by product, (m,)."""
-        parts = np.array_split(points, 1 + len(points) * self.size // AT_ONCE)
-        return np.concatenate([self.matrix(part, orders) @ weights for part in parts])
 
     def _alike(self, groups: _Groups) -> list[tuple[_Groups, Ints]]:
         """Return groups whose patches have the same numbers of functions, and all their points."""
@@ -332,15 +337,6 @@ class PatchworkBasis:
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_patchwork` makes the basis again."""
         return saved(self.patches, self.sides, self.shared)
-
-
-def _share(patch: Patch) -> FloatArray:
-    """Return the covariance of a patch's share of one function."""
-    spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))
-    if patch.chart is not None:
-        taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
-        spacing = jacobian(taylor)[0] @ spacing
-    return np.asarray(spacing @ spacing.T)
 
 
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:

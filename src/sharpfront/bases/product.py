@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -68,17 +68,13 @@ class Line:
         return np.asarray(np.linalg.pinv(root[:, None] * self.table[0], rcond=1e-13) * root)
 
 
-def _fitting_points(kernels: int) -> FloatArray:
-    """Return the positions along an axis at which combinations are made orthonormal."""
-    if kernels >= FEW:
-        return clustered(kernels, 2 * math.ceil(ROWS * kernels / 2))
-    count = 2 * math.ceil(FEW_ROWS * (kernels + 12) / 2)
-    return np.asarray(np.sin(0.5 * np.pi * np.arange(count) / (count - 1)) ** 2)
-
-
 def _smoothest(kernels: int, most: int) -> EvenKernels:
     """Return so many combinations of kernels at most, the smoothest first."""
-    points = _fitting_points(kernels)
+    if kernels >= FEW:
+        points = clustered(kernels, 2 * math.ceil(ROWS * kernels / 2))
+    else:
+        count = 2 * math.ceil(FEW_ROWS * (kernels + 12) / 2)
+        points = np.sin(0.5 * np.pi * np.arange(count) / (count - 1)) ** 2
     _, sigma, right = np.linalg.svd(plain_kernels(points, kernels), full_matrices=False)
     keep = np.flatnonzero(sigma > CUT * sigma[0])[:most]
     combine = right[keep].T / sigma[keep] * np.sqrt(len(points))
@@ -221,9 +217,7 @@ class Product:
         for b in range(3):
             own = [(a, c) for (a, order), c in coefficients.items() if order == b]
             if own:
-                left.append(
-                    sum((c.T @ first.pairs[a] for a, c in own[1:]), start=_first(own, first))
-                )
+                left.append(reduce(np.add, [c.T @ first.pairs[a] for a, c in own]))
                 right.append(second.pairs[b])
         every = np.concatenate(left).T @ np.concatenate(right)
         every = every.reshape(n1, n1, n2, n2).transpose(0, 2, 1, 3).reshape(n1 * n2, n1 * n2)
@@ -239,8 +233,3 @@ class Product:
         return np.asarray(
             (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)[:, self.kept]
         )
-
-
-def _first(own: list[tuple[int, FloatArray]], first: Line) -> FloatArray:
-    order, values = own[0]
-    return np.asarray(values.T @ first.pairs[order])

@@ -31,6 +31,11 @@ def saved(
     whose = [i for i, p in enumerate(patches) if isinstance(p.chart, Strip)]
     shells = list(dict.fromkeys(p.chart for p in patches if isinstance(p.chart, Shell)))
     inside = [shells.index(p.chart) if isinstance(p.chart, Shell) else -1 for p in patches]
+    along_shells = {
+        "surfaces": np.array([[s.surface, s.normals] for s in shells]),
+        "shells": np.array([s.size for s in shells]),
+        "in_shells": np.array(inside),
+    }
     return {
         "type": "patchwork",
         "low": np.stack([p.low for p in patches]),
@@ -41,23 +46,11 @@ def saved(
         "outside": np.array([p.cut is not None for p in patches]),
         **({"charts": np.array(charts)} if charts else {}),
         **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
-        **(_saved_shells(shells) | {"in_shells": np.array(inside)} if shells else {}),
+        **(along_shells if shells else {}),
         "regions": np.array(sides.regions),
         "edges": sides.edges,
         **{f"corner {k}": corner.state() for k, corner in enumerate(shared)},
     }
-
-
-def _saved_shells(shells: Sequence[Shell]) -> dict[str, Any]:
-    return {
-        "surfaces": np.stack([np.stack([s.surface, s.normals]) for s in shells]),
-        "shells": np.stack([s.size for s in shells]),
-    }
-
-
-def _restored_shells(state: dict[str, Any]) -> list[Shell]:
-    pairs = zip(np.asarray(state["surfaces"]), np.asarray(state["shells"]), strict=True)
-    return [Shell(x, n, (float(a), float(b)), float(d)) for (x, n), (a, b, d) in pairs]
 
 
 def restored_parts(state: dict[str, Any]) -> Parts:
@@ -74,7 +67,8 @@ def restored_parts(state: dict[str, Any]) -> Parts:
             strip = Strip(curve, normals, float(numbers[-2]), float(numbers[-1]))
             charts[int(i)] = known.setdefault(numbers.tobytes(), strip)
     if "shells" in state:
-        shells = _restored_shells(state)
+        pairs = zip(np.asarray(state["surfaces"]), np.asarray(state["shells"]), strict=True)
+        shells = [Shell(x, n, (float(a), float(b)), float(d)) for (x, n), (a, b, d) in pairs]
         charts = [shells[k] if k >= 0 else None for k in np.asarray(state["in_shells"]).tolist()]
     # What was saved before there were functions that decay has none.
     decays = state.get("decays", np.zeros_like(state["strength"]))

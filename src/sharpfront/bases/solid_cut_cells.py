@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sharpfront.arrays import Flags, FloatArray
+from sharpfront.arrays import Flags, FloatArray, remembered
 from sharpfront.bases.cut_interior import Inside
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.partial_faces import CLOSER, ON_FACE, PartialFace, ShellFace
@@ -45,9 +45,6 @@ class SolidCut(Inside):
     region: SolidRegion
     low: FloatArray
     high: FloatArray
-    _boundaries: dict[int, dict[str, tuple[BoundaryPoints, FloatArray]]] = field(
-        default_factory=dict
-    )
 
     def contains(self, points: FloatArray) -> Flags:
         """Tell which points of the box lie inside."""
@@ -78,6 +75,7 @@ class SolidCut(Inside):
             "solution.domain.sample(10000), times solution.domain.measure."
         )
 
+    @remembered()
     def boundary(self, functions: int) -> dict[str, tuple[BoundaryPoints, FloatArray]]:
         """Return points on each part of the boundary in the box, with weights that sum to one.
 
@@ -86,11 +84,6 @@ class SolidCut(Inside):
         functions
             Along an axis of the box.
         """
-        if functions not in self._boundaries:
-            self._boundaries[functions] = self._boundary(functions)
-        return self._boundaries[functions]
-
-    def _boundary(self, functions: int) -> dict[str, tuple[BoundaryPoints, FloatArray]]:
         count = max(FEWEST, ON_SURFACE * functions**2)
         parts: dict[str, list[tuple[BoundaryPoints, FloatArray]]] = {}
         for surface in self.region.surfaces:
@@ -124,10 +117,7 @@ class SolidRegion:
         self, domain: Domain, surfaces: Sequence[Surface], shells: Sequence[Shell] = ()
     ) -> None:
         self.domain, self.surfaces, self.shells = domain, tuple(surfaces), tuple(shells)
-        self._inner: dict[tuple[Shell, bytes], ShellFace | None] = {}
         self._cutting = [s for s in surfaces if s.wall is None]
-        self._known: dict[bytes, SolidCut | bool] = {}
-        self._faces: dict[tuple[int, float, bytes], PartialFace | bool] = {}
 
     def contains(self, points: FloatArray) -> Flags:
         """Tell which points lie in the solid, but in none of the shells."""
@@ -153,18 +143,11 @@ class SolidRegion:
             outwards.append(-shell.taylor(inner, 1)[0, 0, 1])
         return cKDTree(np.concatenate(found)), np.concatenate(outwards)
 
+    @remembered()
     def inner_side(
         self, shell: Shell, low: FloatArray, high: FloatArray, box: tuple[FloatArray, FloatArray]
     ) -> ShellFace | None:
         """Return what of a rectangle of a shell's inner side lies in a box, if anything does."""
-        key = shell, b"".join(x.tobytes() for x in (low, high, *box))
-        if key not in self._inner:
-            self._inner[key] = self._inner_side(shell, low, high, box)
-        return self._inner[key]
-
-    def _inner_side(
-        self, shell: Shell, low: FloatArray, high: FloatArray, box: tuple[FloatArray, FloatArray]
-    ) -> ShellFace | None:
         for along in (ON_FACE, CLOSER):
             shares = (np.arange(along) + 0.5) / along
             at = product_points([a + (b - a) * shares for a, b in _ends(low, high)])
@@ -190,14 +173,9 @@ class SolidRegion:
         points, bends = zip(*(s.bends for s in self.surfaces), strict=True)
         return np.concatenate(points), np.concatenate(bends)
 
+    @remembered()
     def look(self, low: FloatArray, high: FloatArray) -> SolidCut | bool:
         """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""
-        key = low.tobytes() + high.tobytes()
-        if key not in self._known:
-            self._known[key] = self._look(low, high)
-        return self._known[key]
-
-    def _look(self, low: FloatArray, high: FloatArray) -> SolidCut | bool:
         found = spread_over(self._cutting, low, high, SCANNED)[1] if self._cutting else ()
         if not len(found):
             if not self.contains(0.5 * (low + high)[None])[0]:
@@ -240,19 +218,13 @@ class SolidRegion:
             beside[..., axis] = np.clip(beside[..., axis], *self.domain.bounds[:, axis])
         return np.asarray(self.contains(beside.reshape(-1, 3)).reshape(2, -1).all(axis=0))
 
+    @remembered()
     def face(
         self, axis: int, place: float, low: FloatArray, high: FloatArray
     ) -> PartialFace | bool:
         """Return what of a rectangle lies inside; whether all of it does, if not a part."""
-        key = axis, place, low.tobytes() + high.tobytes()
-        if key not in self._faces:
-            found: PartialFace | bool = False
-            for along in (ON_FACE, CLOSER):
-                found = self._face(axis, place, low, high, along)
-                if found:
-                    break
-            self._faces[key] = found
-        return self._faces[key]
+        found = self._face(axis, place, low, high, ON_FACE)
+        return found or self._face(axis, place, low, high, CLOSER)
 
     def _face(
         self, axis: int, place: float, low: FloatArray, high: FloatArray, along: int

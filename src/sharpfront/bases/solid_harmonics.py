@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rgamma
 
-from sharpfront.arrays import Flags, FloatArray
+from sharpfront.arrays import Flags, FloatArray, remembered
 from sharpfront.kernels import Orders
 
 # Terms of the series in sin(t/2)^2, of which 0.212 is the largest between a ray and a corner of the
@@ -50,9 +50,6 @@ class Fan:
     start: int  # the first quadrant
     quadrants: int  # their number
     most: float  # orders of functions are no larger
-    _known: dict[tuple[float, int, int, int], NDArray[np.complex128]] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     @cached_property
     def frame(self) -> FloatArray:
@@ -122,14 +119,12 @@ class Fan:
         found = factor * np.exp(log_zeta[:, None] * (self.orders + shift))
         return np.asarray(np.where(self.cosines, found.real, found.imag))
 
+    @remembered()
     def _series(self, degree: float, plus: int, minus: int, along: int) -> NDArray[np.complex128]:
         """Return the factors of powers of sin(t/2)^2 in a derivative of each function.
 
         Imaginary parts are STEP times their derivatives by the degree.
         """
-        key = degree, plus, minus, along
-        if key in self._known:
-            return self._known[key]
         m, n = self.orders.copy(), complex(degree, STEP)
         factor = np.ones(len(m), dtype=complex)
         for _ in range(along):
@@ -142,7 +137,6 @@ class Fan:
         for k in range(SERIES):
             out[:, k] = factor * product * rgamma(1.0 + m + k)
             product *= (k - n) * (k + 1.0 + n) / (k + 1.0)
-        self._known[key] = out
         return out
 
 

@@ -16,7 +16,12 @@ TRIMMED = 1e-14
 
 def shell_of(square: Square, depth: float) -> Shell:
     """Return the shell along a piece of surface; its sides are as long as its middle lines."""
-    points, normals = _trimmed(square.points, square.normals)
+    points, normals = square.points, square.normals
+    # Without weights that are rounding: a shell is evaluated more than all else.
+    sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
+    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > TRIMMED)
+    n = int(large[-1]) + 1
+    points, normals = points[:n, :n], normals[:n, :n]
     whole = Shell(points, normals, (2.0, 2.0), depth)
     z, w = gauss(12)
     lengths = []
@@ -26,14 +31,6 @@ def shell_of(square: Square, depth: float) -> Shell:
         along = whole.taylor(at, 1)[(1, 0, 0) if axis == 0 else (0, 1, 0)]
         lengths.append(2.0 * float(w @ np.linalg.norm(along, axis=1)))
     return Shell(points, normals, (lengths[0], lengths[1]), depth, square.corners)
-
-
-def _trimmed(points: FloatArray, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weights without those that are rounding: a shell is evaluated more than all else."""
-    sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
-    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > TRIMMED)
-    n = int(large[-1]) + 1
-    return points[:n, :n], normals[:n, :n]
 
 
 def cone_of(square: Square) -> Shell:

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.arrays import Flags, FloatArray, Ints, remembered
 from sharpfront.bases.corner_functions import ComplexArray
 
 
@@ -81,17 +81,9 @@ class SurfaceHarmonics:
         pairs = zip(self._plain, self._ways.T[:, :, None], strict=True)
         return [(own - (n * e) * self.values) / self._far[:, None] for own, e in pairs]
 
+    @remembered()
     def bend(self, a: int, b: int) -> FloatArray:
         """Return the second derivative along two axes, (m, functions)."""
-        if (a, b) not in self._bends:
-            self._bends[a, b] = self._bend(a, b)
-        return self._bends[a, b]
-
-    @cached_property
-    def _bends(self) -> dict[tuple[int, int], FloatArray]:
-        return {}
-
-    def _bend(self, a: int, b: int) -> FloatArray:
         n = _members(self.degree)[0]
         first, second = self._ways[:, a, None], self._ways[:, b, None]
         found = self._real(_along(self._moved[a], b))

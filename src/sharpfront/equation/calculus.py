@@ -101,64 +101,48 @@ SYSTEMS = {
 }
 
 
-@dataclass(frozen=True)
-class _System:
-    """The metric of coordinates: how long a step along each is, and how volumes grow with r.
+def _metric(
+    system: str | None, coordinates: tuple[str, ...], what: str
+) -> dict[str, tuple[Expression, Expression]]:
+    """Return how long a unit of each coordinate is, and what volumes grow by along it.
 
     Of spherical coordinates theta is the angle from the axis, phi the one around it.
     """
-
-    name: str
-    coordinates: tuple[str, ...]
-
-    @property
-    def spherical(self) -> bool:
-        """Whether spheres are surfaces of equal r."""
-        return self.name == "spherical"
-
-    def length(self, name: str) -> Expression:
-        """Return the length of a unit of a coordinate."""
-        if self.name == "cartesian" or name in ("r", "z"):
-            return as_expression(1.0)
-        r = Coordinate("r", self.coordinates)
-        if name == "phi":
-            return r * apply(np.sin, Coordinate("theta", self.coordinates))
-        return r
-
-    def spreading(self, name: str) -> Expression:
-        """Return what volumes grow by along a coordinate, relative to themselves."""
-        if name == "r":
-            return (2.0 if self.spherical else 1.0) / Coordinate("r", self.coordinates)
-        if name == "theta" and self.spherical:
-            theta = Coordinate("theta", self.coordinates)
-            return apply(np.cos, theta) / apply(np.sin, theta)
-        return as_expression(0.0)
+    _require_system(system, coordinates, what)
+    one, nothing = as_expression(1.0), as_expression(0.0)
+    out = dict.fromkeys(coordinates, (one, nothing))
+    if system in (None, "cartesian"):
+        return out
+    spherical = system == "spherical"
+    r, theta = (Coordinate(name, coordinates) for name in ("r", "theta"))
+    out["r"] = one, (2.0 if spherical else 1.0) / r
+    if "theta" in out:
+        turned = apply(np.cos, theta) / apply(np.sin, theta)
+        out["theta"] = r, turned if spherical else nothing
+    if "phi" in out:
+        out["phi"] = r * apply(np.sin, theta), nothing
+    return out
 
 
-def _system(name: str | None, coordinates: tuple[str, ...], what: str) -> _System:
-    """Return the system of coordinates that is meant, or refuse to guess."""
-    curved = [c for c in coordinates if c in _CURVED]
-    if name is None and not curved:
-        return _System("cartesian", coordinates)
-    known = ", ".join(map(repr, SYSTEMS))
-    names = ", ".join(coordinates)
-    if name not in SYSTEMS:
-        got = "nothing" if name is None else repr(name)
+def _require_system(system: str | None, coordinates: tuple[str, ...], what: str) -> None:
+    """Refuse to guess what coordinates mean."""
+    if system == "cartesian" or (system is None and not _CURVED.intersection(coordinates)):
+        return
+    known, names = ", ".join(map(repr, SYSTEMS)), ", ".join(coordinates)
+    if system not in SYSTEMS:
+        got = "nothing" if system is None else repr(system)
         raise EquationError(
             f"{what} along {names} depends on what these are: say which of {known}, got {got}. "
             f'Write for example sf.laplacian(u, "polar").'
         )
-    if name == "cartesian":
-        return _System(name, coordinates)
-    foreign = [c for c in coordinates if c not in SYSTEMS[name]]
-    if foreign or "r" not in coordinates:
+    if "r" not in coordinates or not set(SYSTEMS[system]).issuperset(coordinates):
         raise EquationError(
-            f"{name.capitalize()} coordinates are {', '.join(SYSTEMS[name])}, or some of them with "
-            f"r; those here are {names}. Name the sides of the domain: sf.Box(r=(0.5, 1), ...)."
+            f"{system.capitalize()} coordinates are {', '.join(SYSTEMS[system])}, or some of "
+            f"them with r; those here are {names}. Name the sides of the domain: "
+            "sf.Box(r=(0.5, 1), ...)."
         )
     if "phi" in coordinates and "theta" not in coordinates:
         raise EquationError("Along phi the length of a step depends on theta; take both, or none.")
-    return _System(name, coordinates)
 
 
 def grad(u: Expression, system: str | None = None) -> Vector:
@@ -178,8 +162,8 @@ def grad(u: Expression, system: str | None = None) -> Vector:
             "grad needs an expression of an unknown or of x; of a constant it is not known how "
             "many components there are. Take a factor out: c * grad(u) instead of grad(c * u)."
         )
-    metric = _system(system, names, "grad")
-    return Vector(tuple(u.d(c) / metric.length(c) for c in names))
+    metric = _metric(system, names, "grad")
+    return Vector(tuple(u.d(c) / length for c, (length, _) in metric.items()))
 
 
 def div(v: Any, system: str | None = None) -> Expression:
@@ -200,11 +184,11 @@ def div(v: Any, system: str | None = None) -> Expression:
         raise EquationError(
             f"div expects one component for each of {', '.join(names)}; got {len(parts)}."
         )
-    metric = _system(system, names, "div")
+    metric = _metric(system, names, "div")
     # Without a coordinate in sight all components are constants.
     return _total(
-        (part.d(c) + part * metric.spreading(c)) / metric.length(c)
-        for part, c in zip(parts, names, strict=False)
+        (part.d(c) + part * spreading) / length
+        for part, (c, (length, spreading)) in zip(parts, metric.items(), strict=False)
     )
 
 
@@ -221,9 +205,8 @@ def laplacian(u: Expression, system: str | None = None) -> Expression:
         may leave that out: ``sf.laplacian(u, "spherical")`` of r alone is u_rr + 2 u_r / r.
     """
     expression = as_expression(u)
-    names = _space(expression)
-    metric = _system(system, names, "laplacian")
+    metric = _metric(system, _space(expression), "laplacian")
     return _total(
-        (expression.d(c, 2) + expression.d(c) * metric.spreading(c)) / metric.length(c) ** 2
-        for c in names
+        (expression.d(c, 2) + expression.d(c) * spreading) / length**2
+        for c, (length, spreading) in metric.items()
     )

@@ -189,16 +189,12 @@ def _chosen(condition: Any, a: Expression, b: Expression) -> Expression:
 
 def partial(node: Apply, i: int) -> Expression:
     """Return the derivative of a node along its i-th argument."""
-    result = _partial(node, i)
-    return result if isinstance(result, Expression) else Constant(float(result))
-
-
-def _partial(node: Apply, i: int) -> Any:
     function = node.function
     if isinstance(function.evaluate, np.ufunc):
         rules = _RULES.get(function.evaluate)
         if rules is not None:
-            return rules[i](*node.arguments)
+            found = rules[i](*node.arguments)
+            return found if isinstance(found, Expression) else Constant(float(found))
         raise EquationError(
             f"The derivative of {function.name} is not known here. "
             f"Write sf.function({function.name}, derivative=...) and give it."

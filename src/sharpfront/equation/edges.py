@@ -95,6 +95,8 @@ def switches(expression: Expression) -> tuple[Switch, ...]:
 def _own(node: Apply) -> Iterator[Switch]:
     """Return the switches of one node."""
     ufunc, arguments = node.function.evaluate, node.arguments
+    power = arguments[-1]
+    broken = isinstance(power, Constant) and power.value != round(power.value)
     if ufunc in COMPARISONS:
         yield Switch(apply(np.subtract, *arguments))
     elif ufunc in _LARGER:
@@ -111,20 +113,11 @@ def _own(node: Apply) -> Iterator[Switch]:
         yield Switch(arguments[1])
     elif ufunc in (np.absolute, np.fabs):
         yield Switch(arguments[0], jumps=False)
-    elif ufunc in _ROOTS or _is_broken_power(node):
+    elif ufunc in _ROOTS or (ufunc in (np.power, np.float_power) and broken):
         yield Switch(arguments[0], jumps=False, crosses=False)
     elif isinstance(node.function, OpaqueFunction):
         for argument, breaks in zip(arguments, node.function.breaks, strict=False):
             yield from (Switch(argument, first=place) for place in breaks)
-
-
-def _is_broken_power(node: Apply) -> bool:
-    power = node.arguments[-1]
-    return (
-        node.function.evaluate in (np.power, np.float_power)
-        and isinstance(power, Constant)
-        and power.value != round(power.value)
-    )
 
 
 def jumps_along(expression: Expression, coordinate: str) -> tuple[Switch, ...]:

@@ -12,7 +12,7 @@ import numbers
 import operator
 import re
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -71,7 +71,11 @@ class Expression(Operators):
                 f"An expression has no attribute {name!r}. For derivatives {_what_to_write(self)}"
             )
         if name == "dn":
-            return self._normal_derivative()
+            names = _names(self)
+            parts = [Normal(c) * self.d(c) for c in names if c != TIME]
+            if names and not parts:
+                raise EquationError("`.dn` has no meaning where time is the only coordinate.")
+            return functools.reduce(lambda a, b: a + b, parts, Constant(0.0))
         if isinstance(self, Derivative):
             return _raised(self, name)
         return functools.reduce(lambda e, coordinate: e.d(coordinate), _along(self, name), self)
@@ -93,13 +97,6 @@ class Expression(Operators):
         for _ in range(int(times)):
             result = total_derivative(result, coordinate)
         return result
-
-    def _normal_derivative(self) -> Expression:
-        names = _names(self)
-        parts = [Normal(c) * self.d(c) for c in names if c != TIME]
-        if names and not parts:
-            raise EquationError("`.dn` has no meaning where time is the only coordinate.")
-        return functools.reduce(lambda a, b: a + b, parts, Constant(0.0))
 
 
 class UnknownCoordinateError(EquationError, AttributeError):
@@ -260,22 +257,23 @@ def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
     nodes = tuple([as_expression(a) for a in arguments])
     values = [n.value for n in nodes if isinstance(n, Constant)]
     if len(values) == len(nodes):
-        return _fold(ufunc, values)
+        if ufunc in _PLAIN:
+            return Constant(_PLAIN[ufunc](*values))
+        with np.errstate(all="ignore"):
+            return Constant(float(ufunc(*values)))
     simpler = _neutral(ufunc, nodes) if values else None
-    return _shared(function, nodes) if simpler is None else simpler
-
-
-# Nodes by function and arguments, as long as they are alive; while one is, so are its arguments.
-_NODES: weakref.WeakValueDictionary[tuple[Any, ...], Apply] = weakref.WeakValueDictionary()
-
-
-def _shared(function: Function, nodes: tuple[Expression, ...]) -> Apply:
-    """Return the node of a function call: what is written twice is one node, evaluated once."""
+    if simpler is not None:
+        return simpler
+    # What is written twice is one node, evaluated once.
     key = (function, *[repr(n.value) if isinstance(n, Constant) else id(n) for n in nodes])
     node = _NODES.get(key)
     if node is None:
         node = _NODES[key] = Apply(function, nodes)
     return node
+
+
+# Nodes by function and arguments, as long as they are alive; while one is, so are its arguments.
+_NODES: weakref.WeakValueDictionary[tuple[Any, ...], Apply] = weakref.WeakValueDictionary()
 
 
 def apply_function(function: Function, *arguments: Any) -> Expression:
@@ -290,14 +288,6 @@ _PLAIN: dict[np.ufunc, Callable[..., float]] = {
     np.multiply: operator.mul,
     np.negative: operator.neg,
 }
-
-
-def _fold(ufunc: np.ufunc, values: Sequence[float]) -> Constant:
-    plain = _PLAIN.get(ufunc)
-    if plain is not None:
-        return Constant(plain(*values))
-    with np.errstate(all="ignore"):
-        return Constant(float(ufunc(*values)))
 
 
 def is_zero(node: Expression) -> bool:

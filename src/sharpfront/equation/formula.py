@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.checks import explained, shown
-from sharpfront.equation.expression import Coordinate, Expression, Leaf, as_expression
+from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.graph import evaluate
-from sharpfront.equation.linearise import substitute
+from sharpfront.equation.linearise import with_leaves
 from sharpfront.equation.symbolic import from_expression, is_symbolic, names_of
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
@@ -48,11 +48,7 @@ class Formula:
         put = dict(zip(self.coordinates, map(as_expression, given), strict=True))
         if all(isinstance(e, Coordinate) and e.name == name for name, e in put.items()):
             return self.expression
-
-        def replaced(leaf: Leaf) -> Expression:
-            return put[leaf.name] if isinstance(leaf, Coordinate) else leaf
-
-        return substitute(self.expression, replaced)
+        return with_leaves(self.expression, {("coordinate", n): e for n, e in put.items()})
 
 
 @explained('sf.from_sympy(sympy.sin(x), "x")')

@@ -127,12 +127,8 @@ def _value(
     try:
         return np.asarray(environment[node.key], dtype=float)
     except KeyError:
-        raise EquationError(_missing(node)) from None
-
-
-def _missing(leaf: Leaf) -> str:
-    if isinstance(leaf, Normal):
-        return (
+        raise EquationError(
             "`.dn` is the derivative along the outward normal and has a meaning on a boundary only."
-        )
-    return f"No values were given for {leaf.key}."
+            if isinstance(node, Normal)
+            else f"No values were given for {node.key}."
+        ) from None

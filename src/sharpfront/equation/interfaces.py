@@ -102,7 +102,16 @@ def interface_conditions(
     conditions += [Flux(linear_form(e)) for e in reader.vanishing]
     axis = coordinates.index(coordinate)
     found = _sorted_out(conditions, unknowns, coordinate, axis)
-    _require_count(found, [linear_form(e) for e in equations], unknowns, coordinate, axis)
+    forms = [linear_form(e) for e in equations]
+    allowed = _allowed(forms, unknowns, lambda term: term.orders[axis])
+    count = sum(found.continuous.values()) + len(found.fluxes)
+    if count != allowed:
+        raise EquationError(
+            f"Where coefficients jump along {coordinate} the equation asks for {count} conditions, "
+            f"its order along {coordinate} allows {allowed}: one coefficient that jumps stands "
+            "inside a derivative, as in (k * u.dx).dx, and another one before it, as in "
+            "k * u.dxx. Write all terms of highest order in one of the two ways."
+        )
     return found
 
 
@@ -167,13 +176,20 @@ class _FluxReader:
     def left_by(self, expression: Expression) -> _Left:
         """Return what an expression leaves on a line."""
         found: dict[int, _Left] = {}
-        for node in ordered(expression, _stated):
+        # Without the derivatives on either side of a jump.
+        stated = ordered(expression, lambda n: n.arguments[1:] if is_weak(n) else n.arguments)
+        for node in stated:
             found[id(node)] = self._node(node, found)
         return found[id(expression)]
 
     def _node(self, node: Expression, found: dict[int, _Left]) -> _Left:
         if isinstance(node, Derivative):
-            return self._derivative(node)
+            # Of u^(m) there is left [u^(m-1)] delta + ... + [u] delta^(m-1).
+            axis = node.coordinates.index(self.coordinate)
+            m, orders = node.orders[axis], node.orders
+            lower = [(*orders[:axis], m - 1 - k, *orders[axis + 1 :]) for k in range(m)]
+            own = (Derivative(node.unknown, node.coordinates, each) for each in lower)
+            return _Left(dict(enumerate(own)))
         if not isinstance(node, Apply):
             return _Left()
         if is_delta(node):
@@ -187,16 +203,6 @@ class _FluxReader:
             along = node.function.coordinate
             return found[id(inner)].changed(lambda e: e.d(along) if coordinates_of(e) else e * 0.0)
         return self._combined(node, [found[id(a)] for a in node.arguments])
-
-    def _derivative(self, node: Derivative) -> _Left:
-        """Return what u^(m) leaves: [u^(m-1)] delta + ... + [u] delta^(m-1)."""
-        axis = node.coordinates.index(self.coordinate)
-        m = node.orders[axis]
-        jumps: dict[int, Expression] = {}
-        for k in range(m):
-            orders = (*node.orders[:axis], m - 1 - k, *node.orders[axis + 1 :])
-            jumps[k] = Derivative(node.unknown, node.coordinates, orders)
-        return _Left(jumps)
 
     def _combined(self, node: Apply, parts: list[_Left]) -> _Left:
         ufunc, arguments = node.function.evaluate, node.arguments
@@ -264,68 +270,40 @@ class _FluxReader:
         self.vanishing += part.jumps.values()
 
 
-def _stated(node: Apply) -> Sequence[Expression]:
-    """Return the arguments of a node without the derivatives on either side of a jump."""
-    return node.arguments[1:] if is_weak(node) else node.arguments
-
-
 def _sorted_out(
     conditions: list[Flux], unknowns: Sequence[str], coordinate: str, axis: int
 ) -> InterfaceConditions:
     """Return how smooth unknowns are, and the conditions that are left beside that."""
-    continuous = dict.fromkeys(unknowns, 0)
+    continuous, nothing = dict.fromkeys(unknowns, 0), Constant(0.0)
+
+    def reduced(flux: Flux) -> Flux:
+        """Return a flux without what does not jump."""
+        terms = tuple(
+            t
+            for t in flux.form.terms
+            if t.orders[axis] >= continuous[t.unknown] or jumps_along(t.coefficient, coordinate)
+        )
+        source = flux.form.source if jumps_along(flux.form.source, coordinate) else nothing
+        return replace(flux, form=LinearForm(terms, source))
+
+    def goes_on(flux: Flux) -> bool:
+        """Tell whether a condition says that the next derivative of an unknown goes on."""
+        if flux.loads or len(flux.form.terms) != 1 or not is_zero(flux.form.source):
+            return False
+        (term,) = flux.form.terms
+        next_one = term.orders[axis] == continuous[term.unknown]
+        return next_one and not jumps_along(term.coefficient, coordinate)
+
     while True:
         conditions = [
-            replace(c, form=_reduced(c.form, continuous, coordinate, axis)) for c in conditions
+            c
+            for c in map(reduced, conditions)
+            if c.loads or c.form.terms or not is_zero(c.form.source)
         ]
-        conditions = [
-            c for c in conditions if c.loads or c.form.terms or not is_zero(c.form.source)
-        ]
-        plain = next((c for c in conditions if _goes_on(c, continuous, coordinate, axis)), None)
+        plain = next(filter(goes_on, conditions), None)
         if plain is None:
             return InterfaceConditions(continuous, tuple(conditions))
         continuous[plain.form.terms[0].unknown] += 1
-
-
-def _reduced(
-    form: LinearForm, continuous: dict[str, int], coordinate: str, axis: int
-) -> LinearForm:
-    """Return a form without what does not jump."""
-    terms = tuple(
-        t
-        for t in form.terms
-        if t.orders[axis] >= continuous[t.unknown] or jumps_along(t.coefficient, coordinate)
-    )
-    source = form.source if jumps_along(form.source, coordinate) else Constant(0.0)
-    return LinearForm(terms, source)
-
-
-def _goes_on(flux: Flux, continuous: dict[str, int], coordinate: str, axis: int) -> bool:
-    """Tell whether a condition says that the next derivative of an unknown goes on."""
-    if flux.loads or len(flux.form.terms) != 1 or not is_zero(flux.form.source):
-        return False
-    (term,) = flux.form.terms
-    next_one = term.orders[axis] == continuous[term.unknown]
-    return next_one and not jumps_along(term.coefficient, coordinate)
-
-
-def _require_count(
-    found: InterfaceConditions,
-    forms: Sequence[LinearForm],
-    unknowns: Sequence[str],
-    coordinate: str,
-    axis: int,
-) -> None:
-    """Refuse equations that ask for more or less across a line than their order allows."""
-    allowed = _allowed(forms, unknowns, lambda term: term.orders[axis])
-    count = sum(found.continuous.values()) + len(found.fluxes)
-    if count != allowed:
-        raise EquationError(
-            f"Where coefficients jump along {coordinate} the equation asks for {count} conditions, "
-            f"its order along {coordinate} allows {allowed}: one coefficient that jumps stands "
-            "inside a derivative, as in (k * u.dx).dx, and another one before it, as in "
-            "k * u.dxx. Write all terms of highest order in one of the two ways."
-        )
 
 
 def _allowed(

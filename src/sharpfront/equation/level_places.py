@@ -184,7 +184,10 @@ def _inverted(node: Apply, value: float, along: Along) -> Equations | None:
     if ufunc is np.where:
         return [(a, value) for a in node.arguments[1:]]
     if all(varying) and len(varying) == 2:
-        return _both_vary(node, value)
+        # A product vanishes with a factor; more is not known where both vary.
+        count = 2 if ufunc is np.multiply else 1
+        known = value == 0.0 and ufunc in (np.multiply, np.true_divide)
+        return [(a, 0.0) for a in node.arguments[:count]] if known else None
     with np.errstate(all="ignore"):
         if len(varying) == 2 and isinstance(ufunc, np.ufunc):
             i = varying.index(True)
@@ -200,17 +203,6 @@ def _inverted(node: Apply, value: float, along: Along) -> Equations | None:
             return [(argument, v) for a in turns for v in levels(argument, along, period, a)]
         inverse = _INVERSES.get(ufunc)
         return None if inverse is None else [(argument, float(v)) for v in inverse(value)]
-
-
-def _both_vary(node: Apply, value: float) -> Equations | None:
-    """Return what is known where both arguments vary: a product vanishes with a factor."""
-    a, b = node.arguments
-    ufunc = node.function.evaluate
-    if value == 0.0 and ufunc is np.multiply:
-        return [(a, 0.0), (b, 0.0)]
-    if value == 0.0 and ufunc is np.true_divide:
-        return [(a, 0.0)]
-    return None
 
 
 def _second_held(ufunc: np.ufunc, v: float, c: float, first: bool) -> Sequence[float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,16 +93,17 @@ def _form_or_why_not(expression: Expression) -> LinearForm | str:
     quick = _affine(expression)
     if quick is not None:
         return quick
-    jump = _jump(expression)
-    if jump is not None:
-        return f"an unknown stands inside {jump}(...)"
+    for node, _ in _jumping(expression):
+        return f"an unknown stands inside {node.function.name}(...)"
     terms = tangent_terms(expression)
     for term in terms:
         inside = derivatives_in(term.coefficient)
         if inside:
             names = ", ".join(_name(leaf) for leaf in inside)
             return f"what multiplies {_name(term)} depends on {names}"
-    return LinearForm(terms, _without_unknowns(expression))
+    # The source: every unknown set to zero.
+    free = substitute(expression, lambda leaf: _ZERO if isinstance(leaf, Derivative) else leaf)
+    return LinearForm(terms, free)
 
 
 # Coefficients of derivatives by their keys, and what is free of unknowns.
@@ -165,11 +166,6 @@ def _added(a: _Affine, b: _Affine, ufunc: np.ufunc) -> _Affine:
     return terms, apply(ufunc, a[1], b[1])
 
 
-def _jump(expression: Expression) -> str | None:
-    """Return the name of a function that jumps with an unknown, such as sign(u)."""
-    return next((node.function.name for node, _ in _jumping(expression)), None)
-
-
 def _jumping(expression: Expression) -> list[tuple[Apply, tuple[Derivative, ...]]]:
     """Return the functions that jump with unknowns, with the derivatives they jump with.
 
@@ -177,16 +173,10 @@ def _jumping(expression: Expression) -> list[tuple[Apply, tuple[Derivative, ...]
     """
     found = []
     for node in ordered(expression):
-        if isinstance(node, Apply):
-            evaluates = node.function.evaluate
-            inside: tuple[Derivative, ...] = ()
-            if evaluates in JUMPS:
-                inside = derivatives_in(node)
-            elif evaluates is np.where:
-                inside = derivatives_in(node.arguments[0])
-            if inside:
-                found.append((node, inside))
-    return found
+        if isinstance(node, Apply) and (node.function.evaluate in {*JUMPS, np.where}):
+            decides = node.arguments[0] if node.function.evaluate is np.where else node
+            found.append((node, derivatives_in(decides)))
+    return [(node, inside) for node, inside in found if inside]
 
 
 def nonlinear_in(expression: Expression) -> frozenset[Derivative]:
@@ -234,17 +224,16 @@ def _name(item: Term | Derivative) -> str:
     return item.unknown if not any(item.orders) else f"a derivative of {item.unknown} ({letters})"
 
 
-def _without_unknowns(expression: Expression) -> Expression:
-    """Return the expression with every unknown set to zero: the source of a linear one."""
-    zero = Constant(0.0)
-    return substitute(expression, lambda leaf: zero if isinstance(leaf, Derivative) else leaf)
-
-
 def substitute(expression: Expression, replace: Callable[[Leaf], Expression]) -> Expression:
     """Return the graph with every leaf replaced, simplified on the way."""
     return folded(
         expression, lambda node: replace(node) if isinstance(node, Leaf) else node, applied_again
     )
+
+
+def with_leaves(expression: Expression, values: Mapping[Key, Expression]) -> Expression:
+    """Return the graph with some leaves replaced, those with these keys."""
+    return substitute(expression, lambda leaf: values.get(leaf.key, leaf))
 
 
 def applied_again(node: Apply, arguments: Sequence[Expression]) -> Expression:

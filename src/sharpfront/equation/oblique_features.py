@@ -94,7 +94,9 @@ def zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[E
                 found[id(own)] = apply(np.subtract, own, Constant(switch.first))
         found |= {id(a): a for a in inner_arguments(expression)}
     factors = {id(f): f for g in found.values() for f in _factors(g)}
-    known = [f for f in factors.values() if _is_known(f, names) and not _is_exponential(f)]
+    known = [f for f in factors.values() if _is_known(f, names)]
+    # An exponential is never zero.
+    known = [f for f in known if not (isinstance(f, Apply) and f.function.evaluate is np.exp)]
     # Those inside others first: |a| - w has its zeros beside those of a.
     return sorted(known, key=lambda f: sum(isinstance(n, Apply) for n in ordered(f)))[:MOST]
 
@@ -124,11 +126,6 @@ def _is_known(expression: Expression, names: set[str]) -> bool:
     called = (n.function.evaluate for n in ordered(expression) if isinstance(n, Apply))
     readable = all(isinstance(f, np.ufunc) or f is np.where for f in called)
     return bool(own) and own <= names and readable and not derivatives_in(expression)
-
-
-def _is_exponential(expression: Expression) -> bool:
-    """Tell whether a formula is never zero."""
-    return isinstance(expression, Apply) and expression.function.evaluate is np.exp
 
 
 def _factors(expression: Expression) -> list[Expression]:

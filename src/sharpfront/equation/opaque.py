@@ -66,7 +66,13 @@ def function(
             raise EquationError(f"sf.function expects a callable, got {each!r}.")
     name = getattr(f, "__name__", type(f).__name__)
     places = _places(breaks)
-    inner = tuple(_derivative(d, name, places) for d in given)
+    # A derivative is a function of its own, and breaks where the function does.
+    inner = tuple(
+        (d if any(d.breaks) else replace(d, breaks=places))
+        if isinstance(d, OpaqueFunction)
+        else OpaqueFunction(f"{name}'", _Checked(d, name), breaks=places)
+        for d in given
+    )
     return OpaqueFunction(name, _Checked(f, name), inner, places)
 
 
@@ -81,15 +87,6 @@ def _places(breaks: object) -> tuple[tuple[float, ...], ...]:
         else ()
         for part in map(listed, parts)
     )
-
-
-def _derivative(
-    f: Callable[..., Any], name: str, breaks: tuple[tuple[float, ...], ...]
-) -> OpaqueFunction:
-    """Return a derivative as a function of its own; it breaks where the function does."""
-    if not isinstance(f, OpaqueFunction):
-        return OpaqueFunction(f"{name}'", _Checked(f, name), breaks=breaks)
-    return f if any(f.breaks) else replace(f, breaks=breaks)
 
 
 @dataclass(frozen=True, eq=False)

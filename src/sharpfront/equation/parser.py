@@ -141,40 +141,31 @@ class Reader:
 
     def visit(self, node: ast.expr) -> Any:
         """Return what a node stands for."""
-        if isinstance(node, ast.Constant):
-            return self.number(node)
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return self.finite(as_expression(node.value), node)
         if isinstance(node, ast.Name):
             return self.name(node.id)
         if isinstance(node, ast.Call):
             return self.finite(self.call(node), node)
-        if isinstance(node, ast.UnaryOp):
-            return self.signed(node)
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Invert):
+            value = as_expression(self.visit(node.operand))
+            if isinstance(node.op, ast.Not):
+                return np.logical_not(value)
+            return -value if isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.BoolOp):
             join: Any = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
             return functools.reduce(join, [as_expression(self.visit(v)) for v in node.values])
         if isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
-            return self.compared(node)
+            # ``0 < x < 1`` means what it means on paper.
+            sides = [as_expression(self.visit(side)) for side in (node.left, *node.comparators)]
+            pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
+            links = [_COMPARE[type(op)](left, right) for op, (left, right) in pairs]
+            return self.finite(functools.reduce(np.logical_and, links), node)
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
             # Both sides as expressions: powers of whole numbers would never end, floats overflow.
             left, right = (as_expression(self.visit(side)) for side in (node.left, node.right))
             return self.finite(_BINARY[type(node.op)](left, right), node)
         return self.refuse(node)
-
-    def signed(self, node: ast.UnaryOp) -> Any:
-        """Return a value with a sign, or a negated comparison."""
-        if isinstance(node.op, ast.Invert):
-            return self.refuse(node)
-        value = as_expression(self.visit(node.operand))
-        if isinstance(node.op, ast.Not):
-            return np.logical_not(value)
-        return -value if isinstance(node.op, ast.USub) else value
-
-    def compared(self, node: ast.Compare) -> Any:
-        """Return a comparison; ``0 < x < 1`` means what it means on paper."""
-        sides = [as_expression(self.visit(side)) for side in (node.left, *node.comparators)]
-        pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
-        links = [_COMPARE[type(op)](left, right) for op, (left, right) in pairs]
-        return self.finite(functools.reduce(np.logical_and, links), node)
 
     def finite(self, value: Any, node: ast.expr) -> Any:
         """Return the value unless it is a number that is not finite."""
@@ -185,12 +176,6 @@ class Reader:
                 self.written(node),
             )
         return value
-
-    def number(self, node: ast.Constant) -> Any:
-        """Return a number."""
-        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
-            return self.refuse(node)
-        return self.finite(as_expression(node.value), node)
 
     def call(self, node: ast.Call) -> Any:
         """Return a function of expressions."""

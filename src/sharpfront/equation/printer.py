@@ -41,14 +41,11 @@ def to_text(expression: Expression, limit: int = 100_000) -> str:
         if isinstance(piece, str):
             written.append(piece)
         else:
-            waiting.extend(reversed(_wrapped(*piece)))
+            # In parentheses if it binds less than it must.
+            node, least = piece
+            pieces, precedence = _pieces(node)
+            waiting.extend(reversed(pieces if precedence >= least else ["(", *pieces, ")"]))
     return "".join(written)
-
-
-def _wrapped(node: Expression, least: int) -> list[_Piece]:
-    """Return what to write for a node, in parentheses if it binds less than it must."""
-    pieces, precedence = _pieces(node)
-    return pieces if precedence >= least else ["(", *pieces, ")"]
 
 
 def _pieces(node: Expression) -> tuple[list[_Piece], int]:

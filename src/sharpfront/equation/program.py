@@ -119,18 +119,14 @@ def _plain(node: Apply) -> tuple[Callable[..., Any], tuple[Expression, ...]]:
         product = _PRODUCTS.get(arguments[1].value)
         if product is not None:
             return product, arguments[:1]
-    return _as_float(function), arguments
+    if isinstance(function, np.ufunc) and _tells(function):
+        # Conditions count as 0 and 1, for NumPy would refuse -(x > 0).
+        return lambda *values: np.asarray(function(*values), dtype=float), arguments
+    return function, arguments
 
 
 # A power takes thirty times as long.
 _PRODUCTS: dict[float, Callable[..., Any]] = {2.0: np.square, 3.0: lambda x: x * x * x}
-
-
-def _as_float(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function; conditions count as 0 and 1, for NumPy would refuse -(x > 0)."""
-    if isinstance(function, np.ufunc) and _tells(function):
-        return lambda *arguments: np.asarray(function(*arguments), dtype=float)
-    return function
 
 
 @cache

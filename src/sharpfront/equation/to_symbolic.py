@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 from typing import Any
 
 import numpy as np
@@ -98,35 +99,26 @@ def _number(argument: Expression, made: Any, sympy: Any) -> Any:
     return _choice(sympy, made, 1, 0) if is_condition(argument) else made
 
 
-@functools.cache
-def _functions() -> dict[Any, Build]:
-    """Return what stands in SymPy for each function."""
-    s = sympy_module()
-    return _WRITTEN | {f: getattr(s, name) for f, name in _NAMED.items()} | _composed(s)
-
-
-# Written with operators alone.
-_WRITTEN: dict[Any, Build] = {
-    np.add: lambda a, b: a + b,
-    np.subtract: lambda a, b: a - b,
-    np.multiply: lambda a, b: a * b,
-    np.true_divide: lambda a, b: a / b,
-    np.power: lambda a, b: a**b,
-    np.float_power: lambda a, b: a**b,
-    np.negative: lambda a: -a,
-    np.positive: lambda a: a,
-    np.reciprocal: lambda a: 1 / a,
-    np.square: lambda a: a**2,
-}
 # There under names of its own, those that are read too and a few more.
 _NAMED: dict[Any, str] = {f: n for n, f in {**NAMED, **RELATIONS, **JOINED}.items()} | {
     **{np.sqrt: "sqrt", np.fabs: "Abs", np.fmax: "Max", np.fmin: "Min"}
 }
 
 
-def _composed(s: Any) -> dict[Any, Build]:
-    """Return what SymPy has only in terms of others."""
-    return {
+@functools.cache
+def _functions() -> dict[Any, Build]:
+    """Return what stands in SymPy for each function."""
+    s = sympy_module()
+    written: dict[Any, Build] = {
+        np.add: operator.add,
+        np.subtract: operator.sub,
+        np.multiply: operator.mul,
+        np.true_divide: operator.truediv,
+        **dict.fromkeys((np.power, np.float_power), operator.pow),
+        np.negative: operator.neg,
+        np.positive: operator.pos,
+        np.reciprocal: lambda a: 1 / a,
+        np.square: lambda a: a**2,
         np.cbrt: lambda a: s.sign(a) * s.Abs(a) ** s.Rational(1, 3),
         np.hypot: lambda a, b: s.sqrt(a**2 + b**2),
         np.trunc: lambda a: s.sign(a) * s.floor(s.Abs(a)),
@@ -145,3 +137,4 @@ def _composed(s: Any) -> dict[Any, Build]:
         sp.j0: lambda a: s.besselj(0, a),
         sp.j1: lambda a: s.besselj(1, a),
     }
+    return written | {f: getattr(s, name) for f, name in _NAMED.items()}

@@ -66,13 +66,9 @@ def _values(expression: Expression, leaves: Mapping[Key, Values], count: int) ->
 
 def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> Flags:
     """Tell at which points, (m, d), the coefficients and the source of a form are finite, (m,)."""
-    graphs = [form.source, *(term.coefficient for term in form.terms)]
     leaves, found = environment(coordinates, points), np.ones(len(points), dtype=bool)
-    for graph in graphs:
-        if isinstance(graph, Constant):
-            found &= math.isfinite(graph.value)
-        else:
-            found &= np.isfinite(_values(graph, leaves, len(points)))
+    for graph in (form.source, *(term.coefficient for term in form.terms)):
+        found &= np.isfinite(_values(graph, leaves, len(points)))
     return found
 
 
@@ -143,7 +139,7 @@ def _limit(
     if isinstance(node.function, OpaqueFunction):
         breaks = (*node.function.breaks, *((),) * len(arguments))
         arguments = [
-            _within(a, beside[id(n)], np.array(own))
+            _within(a, beside[id(n)], np.array(own)) if own else a
             for a, n, own in zip(arguments, node.arguments, breaks, strict=False)
         ]
     return np.asarray(node.function.evaluate(*arguments), dtype=float)
@@ -151,8 +147,6 @@ def _limit(
 
 def _within(values: Values, inside: Values, breaks: Values) -> Values:
     """Return values moved into the piece between breaks in which other values lie."""
-    if not len(breaks):
-        return values
     ends = np.concatenate([[-np.inf], breaks, [np.inf]])
     piece = np.searchsorted(breaks, inside)
     low, high = ends[piece], ends[piece + 1]

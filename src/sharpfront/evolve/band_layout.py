@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Index, numbering
 
@@ -49,14 +49,12 @@ class Layout:
             flat = self.high * self.columns[:, None] + self.below + self.above + apart
             flat = flat.reshape(elements, tables.points, unknowns, -1)
             self._scatter = flat.transpose(1, 0, 2, 3).ravel()
-        self._ends: dict[tuple[int, int], Index] = {}
 
+    @remembered()
     def of_end(self, side: int, count: int) -> Index:
         """Return the flat positions of all rows of an end, (rows * size * K,)."""
-        if (side, count) not in self._ends:
-            rows = range(count) if side == 0 else range(self.size - count, self.size)
-            self._ends[side, count] = self.at_end(rows, -side).ravel()
-        return self._ends[side, count]
+        rows = range(count) if side == 0 else range(self.size - count, self.size)
+        return self.at_end(rows, -side).ravel()
 
     def blocks(self, bands: FloatArray) -> FloatArray:
         """Return room for the blocks of flat bands (n, size): (n, q, N, K, size, K).

@@ -24,8 +24,27 @@ Kept = tuple[Slab, FloatArray]
 
 def packed_line(log: RunLog, system: TimeSystem) -> dict[str, Any]:
     """Return a run as words and arrays."""
+    state: State = log.state
+    before = state.before
     return packed_log(log, system.problem) | {
-        "state": _state_packed(log.state),
+        "state": {
+            "t": state.t,
+            "points": state.frame.tables.points,
+            "nodes": state.frame.nodes,
+            "velocities": state.frame.velocities,
+            "values": state.values,
+            "weak": state.weak,
+            "rates": state.rates,
+            "dt": state.dt,
+            "scale": state.scale,
+            # The last step, empty if there was none.
+            "before": []
+            if before is None
+            else [before[1], before[2], before[0].nodes, before[0].velocities],
+            "careful": state.careful,
+            "late": state.late,
+            "unresolved": state.unresolved,
+        },
         "rates": {
             name: np.concatenate([w[:, :, i].ravel() for _, w in log.kept] or [np.zeros(0)])
             for i, name in enumerate(system.names)
@@ -38,35 +57,9 @@ def resumed_line(system: TimeSystem, solution: Solution) -> RunLog:
     """Return the run that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
-    assert saved is not None and system.problem.time is not None
+    assert saved is not None
     state = _state_unpacked(saved["state"], system)
-    return unpacked_log(solution, system.problem.time[1], state, _kept(solution, system))
-
-
-def _state_packed(state: State) -> dict[str, Any]:
-    return {
-        "t": state.t,
-        "points": state.frame.tables.points,
-        "nodes": state.frame.nodes,
-        "velocities": state.frame.velocities,
-        "values": state.values,
-        "weak": state.weak,
-        "rates": state.rates,
-        "dt": state.dt,
-        "scale": state.scale,
-        "before": _before_packed(state),
-        "careful": state.careful,
-        "late": state.late,
-        "unresolved": state.unresolved,
-    }
-
-
-def _before_packed(state: State) -> list[Any]:
-    """Return the last step as a list, empty if there was none."""
-    if state.before is None:
-        return []
-    frame, values, dt = state.before
-    return [values, dt, frame.nodes, frame.velocities]
+    return unpacked_log(solution, system.span[1], state, _kept(solution, system))
 
 
 def _state_unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:

@@ -12,14 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.equation.expression import Constant, Derivative, Expression, Key, Leaf, apply
+from sharpfront.equation.expression import Constant, Derivative, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate
-from sharpfront.equation.linearise import substitute
-from sharpfront.evolve.thresholds import WIDER
+from sharpfront.equation.linearise import with_leaves
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 
-# Below which value diffusion falls no further, in tolerances: a front is off by 0.6 of that.
-NEAR_ZERO = 0.4
 # Places at which it is looked at.
 _LOOKED_AT = 65
 # What vanishes is below this share of what it is where the unknown is largest.
@@ -30,7 +28,7 @@ def with_diffusion(system: TimeSystem, tol: float, strict: bool = True) -> TimeS
     """Return the system with diffusion that does not vanish where the unknown does."""
     if system.is_linear:
         return system
-    share = (1.0 if strict else WIDER) * NEAR_ZERO * tol
+    share = (1.0 if strict else LINE_MARCH.wider_range) * LINE_MARCH.near_zero * tol
     equations = tuple(_kept_up(system, i, share) for i in range(len(system.equations)))
     return system if equations == system.equations else replace(system, equations=equations)
 
@@ -53,29 +51,18 @@ def _kept_up(system: TimeSystem, index: int, share: float) -> Residual:
         return equation
     small = share * max(1.0, size)
     sense = float(np.sign(rate[0]))
-    least = substitute(factor, lambda leaf: _instead(leaf, name, small))
+    least = with_leaves(factor, {("derivative", name, (0, 0)): Constant(small)})
     more = apply(np.sqrt, factor * factor + least * least) + sense * factor
     slope = Derivative(name, system.problem.coordinates, (1, 0))
     added = (more * slope).d(system.space)
     return replace(equation, expression=equation.expression - sense * added)
 
 
-def _instead(leaf: Leaf, name: str, value: float) -> Expression:
-    is_own = isinstance(leaf, Derivative) and leaf.unknown == name and not any(leaf.orders)
-    return Constant(value) if is_own else leaf
-
-
 def _at(part: Expression, system: TimeSystem, name: str, value: float) -> np.ndarray:
     """Return a coefficient along the domain at the start, where the unknown has a value."""
-    span = system.problem.time
-    assert span is not None
-    x = np.linspace(system.low, system.high, _LOOKED_AT)
-    leaves: dict[Key, np.ndarray] = {
-        ("coordinate", system.space): x,
-        ("coordinate", "t"): np.full(_LOOKED_AT, span[0]),
-    }
+    leaves = system.at_start(np.linspace(system.low, system.high, _LOOKED_AT))
     for d in derivatives_in(part):
         leaves[d.key] = np.full(
             _LOOKED_AT, value if d.unknown == name and not any(d.orders) else 0.0
         )
-    return np.nan_to_num(np.broadcast_to(evaluate(part, leaves), x.shape), nan=np.inf)
+    return np.nan_to_num(np.broadcast_to(evaluate(part, leaves), _LOOKED_AT), nan=np.inf)

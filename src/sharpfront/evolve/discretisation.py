@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Constant, Derivative, Expression, Key, Leaf
-from sharpfront.equation.linearise import substitute
+from sharpfront.equation.expression import Constant, Expression, Key, is_zero
+from sharpfront.equation.graph import derivatives_in
+from sharpfront.equation.linearise import with_leaves
 from sharpfront.equation.program import Program
 from sharpfront.evolve.band_layout import Layout, layout_of
 from sharpfront.evolve.time_system import MOST_MIXED, Residual, TimeSystem
@@ -145,7 +146,10 @@ class Discrete:
                 held = [sum(any(t.unknown == name for t in c.terms) for c in s) for s in sides]
                 side = sides[int(held[1] < held[0])]
                 own = system.equations[i]
-                if velocity_name(name) in self.names and any(_holds_value(c, name) for c in side):
+                held_here = any(
+                    not c.order(name) and any(t.unknown == name for t in c.terms) for c in side
+                )
+                if velocity_name(name) in self.names and held_here:
                     # It and its rate are held there already: what is left is how its slope goes.
                     own = replace(own, expression=own.expression.d(system.space))
                 side.append(own)
@@ -185,16 +189,7 @@ class Discrete:
         return found
 
 
-def _holds_value(condition: Residual, name: str) -> bool:
-    """Tell whether a condition is on an unknown itself and on no slope of it."""
-    return any(t.unknown == name for t in condition.terms) and not condition.order(name)
-
-
 def _vanishes(coefficient: Expression) -> bool:
     """Tell whether a formula is zero where all derivatives are."""
-
-    def level(leaf: Leaf) -> Expression:
-        return Constant(0.0) if isinstance(leaf, Derivative) and any(leaf.orders) else leaf
-
-    found = substitute(coefficient, level)
-    return isinstance(found, Constant) and found.value == 0.0
+    slopes = [d.key for d in derivatives_in(coefficient) if any(d.orders)]
+    return is_zero(with_leaves(coefficient, dict.fromkeys(slopes, Constant(0.0))))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Expression, Key
+from sharpfront.equation.expression import Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
+from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
 
@@ -84,12 +85,7 @@ def _formula(
 ) -> FloatArray:
     """Return the numbers of a formula whose unknowns and derivatives are drawn."""
     draw = np.random.default_rng(2)
-    leaves: dict[Key, FloatArray] = {
-        ("coordinate", name): points[:, i] for i, name in enumerate(coordinates)
-    }
-    if normals is not None:
-        names = [c for c in coordinates if c != "t"]
-        leaves |= {("normal", name): normals[:, i] for i, name in enumerate(names)}
+    leaves = environment(coordinates, points, normals)
     for leaf in sorted(derivatives_in(expression), key=lambda d: (d.unknown, d.orders)):
         leaves["derivative", leaf.unknown, leaf.orders] = draw.uniform(0.1, 1.0, len(points))
     try:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.equation.edges import Edge, edges_along
-from sharpfront.equation.expression import TIME, Constant, Derivative, Expression, Leaf
+from sharpfront.equation.expression import TIME, Constant, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
-from sharpfront.equation.linearise import substitute, tangent_terms
+from sharpfront.equation.linearise import tangent_terms, with_leaves
 from sharpfront.equation.weak import is_delta, is_weak
 from sharpfront.errors import ProblemError
 from sharpfront.pieces.frame import Bends
@@ -70,7 +70,7 @@ def _jumps(flux: Expression, problem: Problem) -> tuple[str, dict[float, float]]
     others = [d for d in derivatives_in(flux) if d.orders not in ((0, 0), (1, 0))]
     factor = slopes[0].coefficient if slopes else Constant(0.0)
     bends = any(any(d.orders) for d in derivatives_in(factor))
-    rest = substitute(flux, _without_slope)
+    rest = with_leaves(flux, {d.key: Constant(0.0) for d in derivatives_in(flux) if any(d.orders)})
     if len(slopes) > 1 or others or bends or edges_along(rest, x, low, high):
         raise ProblemError(
             f"{_KNOWN}, with nothing else that jumps in the derivative; got the flux {flux!r}."
@@ -83,10 +83,6 @@ def _jumps(flux: Expression, problem: Problem) -> tuple[str, dict[float, float]]
         raise ProblemError(f"The factor of {flux!r} vanishes or changes its sign where it jumps.")
     found = {e.above: float(r) for e, r in zip(edges, ratios, strict=True) if r != 1.0}
     return slopes[0].unknown if slopes else problem.unknowns[0], found
-
-
-def _without_slope(leaf: Leaf) -> Expression:
-    return Constant(0.0) if isinstance(leaf, Derivative) and any(leaf.orders) else leaf
 
 
 def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:

@@ -26,7 +26,7 @@ from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.run_start import begun
-from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import TimeEvents, line_formulas, time_events_of
@@ -69,7 +69,7 @@ class LineCourse:
     def _discretes(self) -> tuple[Discrete, Discrete]:
         """What the weaker run and the strict one are made of, which has one more Gauss point."""
         order = self.system.continuity
-        fewest = max(Settings().points, order + 2)
+        fewest = max(LINE_MARCH.points, order + 2)
         low, high = (reference(order, fewest + more) for more in (0, 1))
         weakly = _smooth(self.system, self.tol, strict=False)
         strict = Discrete(self.smooth, high)
@@ -80,7 +80,7 @@ class LineCourse:
         (weak, strict), system = self._discretes, self.system
         tables = strict.tables
         most = (self.kernels - tables.order) // tables.points
-        mesher = Mesher(tables, system.periodic, self.pins, most, Settings(), system.layers)
+        mesher = Mesher(tables, system.periodic, self.pins, most, system.layers)
         tol = max(share * STRICTER * self.tol, TIGHTEST)
         return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak)
 
@@ -118,15 +118,17 @@ def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
 
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> LineCourse:
     """Look at a problem before it is marched."""
-    problem = system.problem
-    assert problem.time is not None
     smooth = _smooth(system, tol)
     equations, conditions = line_formulas(smooth)
-    agenda = time_events_of([*equations, *conditions], problem.time)
+    agenda = time_events_of([*equations, *conditions], system.span)
     places = np.array([e.place[0] for e in agenda.events])
-    x = problem.coordinates[0]
-    pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
-    pins.append(_between_ends_and_layers(system))
+    ends = system.space, system.low, system.high
+    pins = [places_along(e.expression, *ends) for e in system.equations]
+    if system.layers is not None and system.layers.factors.shape[1] > 1:
+        # Where slopes of each unknown bend in a way of its own, rows at ends do not know of that:
+        # nodes keep their elements apart from those beside which slopes bend.
+        first, last = system.layers.places[[0, -1]]
+        pins.append(0.5 * np.array([system.low + first, last + system.high]))
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
     return LineCourse(
         system,
@@ -139,17 +141,6 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> LineCourse:
         found[(found > system.low) & (found < system.high)],
         (any(map(_may_hide, smooth.equations)), any(map(_may_hide, smooth.conditions))),
     )
-
-
-def _between_ends_and_layers(system: TimeSystem) -> FloatArray:
-    """Return nodes that keep elements at ends apart from those beside which slopes bend.
-
-    Only where slopes of each unknown bend in a way of its own, which rows at ends do not know.
-    """
-    if system.layers is None or system.layers.factors.shape[1] == 1:
-        return np.zeros(0)
-    first, last = system.layers.places[[0, -1]]
-    return 0.5 * np.array([system.low + first, last + system.high])
 
 
 def _may_hide(residual: Residual) -> bool:

@@ -23,8 +23,7 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
 
     A row without a rate holds at all times, so that its own rate is zero.
     """
-    span = discrete.system.problem.time
-    assert span is not None
+    span = discrete.system.span
     soon = RATE_SPAN * (span[1] - span[0])
     # What is given may jump at this very moment: its rate is that from right after it on.
     here = Moments(discrete, frame, t, soon * np.arange(3.0))

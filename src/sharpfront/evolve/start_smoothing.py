@@ -23,6 +23,7 @@ from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
 from sharpfront.equation.expression import Key
 from sharpfront.equation.narrow_features import foci
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.place.line.sampling import Function
 from sharpfront.place.line.singularities import (
@@ -34,17 +35,6 @@ from sharpfront.place.line.singularities import (
     unseen_of,
 )
 
-# A jump is rounded over this share of the domain, a bend over no less.
-ROUND = 1e-6
-# Where time does not begin near zero there are no short steps: a rounding is as wide as diffusion
-# that crosses the domain within the span makes it in this many of the shortest. From time 2020 on
-# a start that jumps is solved with 100 to 1e5 of them, where diffusion crosses in 1/40 of it too.
-TICKS = 3e3
-# A bend is rounded by as much as this share of the tolerance is worth.
-WORTH = 0.3
-# Data are vertical at a break where they rise by so much less over this share of the domain than
-# their slopes beside it, seen from a ten-thousandth of that, say.
-CUSP, VERTICAL = 1e-3, 10.0
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
 # The start is looked at this share of the span later: after `np.where(t > 0, 1, 0)` has jumped, and
@@ -53,6 +43,13 @@ AFTER = 1e-16
 # A rounding reaches this many widths. Closer than this share of a width the data are taken for
 # their lines: which side of a jump a place is on may be unknown to rounding.
 ROUNDED_WIDTHS, BESIDE = 9.0, 1e-4
+# Derivatives at an end from values there and at four places beside it, in units of their distance.
+STENCILS = (
+    np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+    np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0,
+    np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / 12.0,
+    np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / 2.0,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +73,11 @@ class Rounded:
 
     def _is_cusp(self, broken: Break) -> bool:
         """Tell whether data are vertical at a break: a root is steeper the closer one looks."""
-        far = CUSP * (self.high - self.low)
+        far = LINE_MARCH.cusp * (self.high - self.low)
         sides = self._inside(broken.x + np.array([-far, far]))
         rise = np.abs(self.function(sides) - (broken.left[0], broken.right[0])).max()
         slopes = max(abs(broken.left[1]), abs(broken.right[1]))
-        return bool(abs(broken.jump) < slopes * far and slopes * far > VERTICAL * rise)
+        return bool(abs(broken.jump) < slopes * far and slopes * far > LINE_MARCH.vertical * rise)
 
     def _blunt(self, x: float, width: float, s: FloatArray) -> FloatArray:
         """Return data on both sides of a cusp, none closer to it than about a width."""
@@ -135,8 +132,7 @@ def _rounded(broken: Break, width: float, s: FloatArray, data: FloatArray) -> Fl
 
 def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
     """Return the initial state of each unknown without breaks, and what was rounded, in words."""
-    length, span = system.high - system.low, system.problem.time
-    assert span is not None
+    length, span = system.high - system.low, system.span
     least = _least_width(system, span[0])
     found, words = [], []
     for name in system.names:
@@ -188,16 +184,14 @@ def met(
 
 def _least_width(system: TimeSystem, t: float) -> float:
     """Return the width over which a jump is rounded at a moment."""
-    span = system.problem.time
-    assert span is not None
-    ticks = TICKS * math.ulp(t) / (span[1] - span[0])
-    return (system.high - system.low) * max(ROUND, min(math.sqrt(ticks), 1e-3))
+    ticks = LINE_MARCH.ticks * math.ulp(t) / (system.span[1] - system.span[0])
+    return (system.high - system.low) * max(LINE_MARCH.round, min(math.sqrt(ticks), 1e-3))
 
 
 def _width(broken: Break, small: float, length: float, least: float) -> float:
     if abs(broken.jump) > small:
         return least
-    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), least, 1e-3 * length))
+    return float(np.clip(LINE_MARCH.worth * small / (0.4 * abs(broken.bend)), least, 1e-3 * length))
 
 
 def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
@@ -221,8 +215,9 @@ def _corrected(
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
-    beside = [state(_beside(system, side, h)) for state in states]
-    leaves = _leaves(system, beside, side, h, t)
+    end, inward = (system.low, h) if side == 0 else (system.high, -h)
+    beside = [state(end + inward * np.arange(5.0)) for state in states]
+    leaves = _leaves(system, beside, side, inward, t)
     missed = float(condition.at(leaves, 1)[0])
     tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
@@ -234,7 +229,7 @@ def _corrected(
     if order == 0:
         width = least
     else:
-        width = float(np.clip(WORTH * tol * size / abs(amount), least, 1e-3 * length))
+        width = float(np.clip(LINE_MARCH.worth * tol * size / abs(amount), least, 1e-3 * length))
         amount = -amount
     states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
     where, what = ("left", "right")[side], ("", "with a slope ")[order]
@@ -245,29 +240,16 @@ def _corrected(
     return []
 
 
-def _beside(system: TimeSystem, side: int, h: float) -> FloatArray:
-    """Return an end and places beside it."""
-    end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    return np.asarray(end + inward * np.arange(5.0))
-
-
 def _leaves(
-    system: TimeSystem, states: Sequence[FloatArray], side: int, h: float, t: float
+    system: TimeSystem, states: Sequence[FloatArray], side: int, inward: float, t: float
 ) -> dict[Key, FloatArray]:
     """Return values and derivatives of states at an end from those beside it, by differences."""
-    end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    x = system.problem.coordinates[0]
     leaves: dict[Key, FloatArray] = {
-        ("coordinate", x): np.array([end]),
+        ("coordinate", system.space): np.array([(system.low, system.high)[side]]),
         ("coordinate", "t"): np.array([t]),
-        ("normal", x): np.array([2.0 * side - 1.0]),
+        ("normal", system.space): np.array([2.0 * side - 1.0]),
     }
     for name, u in zip(system.names, states, strict=True):
-        stencil = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * inward)
-        leaves["derivative", name, (0, 0)] = u[:1]
-        leaves["derivative", name, (1, 0)] = np.array([stencil @ u])
-        second = np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / (12.0 * inward**2)
-        leaves["derivative", name, (2, 0)] = np.array([second @ u])
-        third = np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / (2.0 * inward**3)
-        leaves["derivative", name, (3, 0)] = np.array([third @ u])
+        for k, stencil in enumerate(STENCILS):
+            leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])
     return leaves

@@ -15,23 +15,14 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import COMPARISONS, LOGICAL
-from sharpfront.equation.expression import Apply, Expression, Key, apply
+from sharpfront.equation.expression import Apply, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.pieces.frame import Frame
 
-# The range, of the size of what is compared, for a tolerance of one: it goes with its root. Where
-# the unknown stays at a jump of two, as large as it is, estimates are 0.93 of a tolerance of 1e-3.
-RANGE = 0.045
-# How many times wider it is for the weaker run. Where the unknown stays at the jump its error goes
-# with the range itself, and what the runs differ by is one and a half times that of the strict one.
-WIDER = 2.5
-# How many ranges an element passes at most: a jump between two of its points is not seen by them,
-# and both runs are off alike. Of McKean's fronts with six thresholds to 1e-4 estimates are 1.6
-# times the error at least, 0.8 with 3, for a third less time.
-SEEN = 2.0
 # Places at which that size is taken of the first state.
 _SIZED_AT = 257
 _RISES = frozenset((np.greater, np.greater_equal))
@@ -41,7 +32,9 @@ def without_thresholds(system: TimeSystem, tol: float, strict: bool = True) -> T
     """Return the system with its jumps over ranges of unknowns that suit a tolerance."""
     if not any(_is_threshold(n) for e in system.equations for n in ordered(e.expression)):
         return system
-    share = (1.0 if strict else WIDER) * RANGE * float(np.sqrt(tol))
+    share = (
+        (1.0 if strict else LINE_MARCH.wider_range) * LINE_MARCH.jump_range * float(np.sqrt(tol))
+    )
     gaps: list[Expression] = []
     equations = tuple(_with_rounded_jumps(e, system, share, gaps) for e in system.equations)
     return replace(system, equations=equations, gaps=tuple(gaps))
@@ -60,7 +53,8 @@ def short_enough(discrete: Discrete, frame: Frame, values: FloatArray, t: float)
     gaps = discrete.gaps.run(leaves, places.size).reshape(-1, *places.shape)
     low, high = gaps.min(axis=1), gaps.max(axis=1)
     ranges = np.where((low < 1.0) & (high > -1.0), high - low, 0.0).max(axis=0)
-    return np.asarray(np.where(ranges > SEEN, h * SEEN / np.maximum(ranges, SEEN), np.inf))
+    most = LINE_MARCH.ranges_seen
+    return np.asarray(np.where(ranges > most, h * most / np.maximum(ranges, most), np.inf))
 
 
 def _is_threshold(node: Expression) -> bool:
@@ -91,7 +85,8 @@ def _with_rounded_jumps(
         arguments, function = [new[id(a)] for a in node.arguments], node.function.evaluate
         is_soft = any(id(a) in soft for a in node.arguments)
         if _is_threshold(node):
-            gaps.append(_gap(function, arguments, system, share))
+            gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
+            gaps.append(gap / (share * _size(gap, system)))
             new[id(node)] = _smooth_step(function, gaps[-1])
         elif function is np.where and id(node.arguments[0]) in soft:
             here, yes, no = arguments
@@ -103,14 +98,6 @@ def _with_rounded_jumps(
         if _is_threshold(node) or (function in LOGICAL and is_soft):
             soft.add(id(node))
     return replace(equation, expression=new[id(equation.expression)])
-
-
-def _gap(
-    function: Any, arguments: list[Expression], system: TimeSystem, share: float
-) -> Expression:
-    """Return what a comparison, a sign or Heaviside's function compares, in its range."""
-    gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
-    return gap / (share * _size(gap, system))
 
 
 def _smooth_step(function: Any, gap: Expression) -> Expression:
@@ -136,12 +123,7 @@ def _logic(function: Any, arguments: list[Expression]) -> Expression:
 def _size(gap: Expression, system: TimeSystem) -> float:
     """Return how large what is compared is in the first state."""
     x = np.linspace(system.low, system.high, _SIZED_AT)
-    span = system.problem.time
-    assert span is not None
-    leaves: dict[Key, Any] = {
-        ("coordinate", system.space): x,
-        ("coordinate", "t"): np.full(_SIZED_AT, span[0]),
-    }
+    leaves = system.at_start(x)
     for d in derivatives_in(gap):
         leaves[d.key] = system.initial(d.unknown)(x)
     found = np.abs(np.broadcast_to(evaluate(gap, leaves), x.shape))

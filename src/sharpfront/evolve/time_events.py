@@ -19,11 +19,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.equation.expression import (
     Constant,
-    Coordinate,
-    Expression,
-    Leaf,
 )
-from sharpfront.equation.linearise import substitute
+from sharpfront.equation.linearise import with_leaves
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.evolve.watched_formula import BROKEN, LOOKED_AT, Span, watched
 from sharpfront.place.line.sampling import sampled
@@ -128,12 +125,16 @@ class TimeEvents:
 def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
     """Return the equations and the conditions of a problem on an interval as formulas."""
     problem = system.problem
-    inside, held = _spread(system.low, system.high), held_numbers(problem, system.names)
+    # Places spread over the interval, the first few of them too. They are not evenly apart: the
+    # largest value at even places of something that travels goes up and down as often as it passes
+    # one, and by the same amount each time.
+    inside = system.low + (system.high - system.low) * _shares()[:, None]
+    held = held_numbers(problem, system.names)
     equations = [formula(e.expression, problem, inside, held) for e in system.equations]
     conditions = []
     for condition in system.conditions:
         end = (system.low, system.high)[condition.side]
-        stated = substitute(condition.expression, _held_at(problem.coordinates[0], end))
+        stated = with_leaves(condition.expression, {("coordinate", system.space): Constant(end)})
         at = np.array([[end]])
         conditions.append(formula(stated, problem, at, held, on_boundary=True))
     return equations, conditions
@@ -151,30 +152,11 @@ def plane_formulas(problem: Problem) -> list[Formula]:
     return found
 
 
-def _spread(low: float, high: float) -> FloatArray:
-    """Return places spread over an interval, the first few of them too.
-
-    They are not evenly apart: the largest value at even places of something that travels goes up
-    and down as often as it passes one, and by the same amount each time.
-    """
-    return np.asarray(low + (high - low) * _shares()[:, None])
-
-
 @cache
 def _shares() -> FloatArray:
     rng = np.random.default_rng(0)
     counts = (BROKEN, LOOKED_AT - BROKEN, SPREAD_POINTS - LOOKED_AT)
     return np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in counts])
-
-
-def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
-    """Return the replacement of a coordinate by a number."""
-
-    def number(leaf: Leaf) -> Expression:
-        held = isinstance(leaf, Coordinate) and leaf.name == name
-        return Constant(value) if held else leaf
-
-    return number
 
 
 def time_events_of(formulas: Sequence[Formula], span: Span) -> TimeEvents:

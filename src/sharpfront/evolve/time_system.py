@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Constant, Derivative, Expression, Leaf, Normal
+from sharpfront.equation.expression import Constant, Derivative, Expression, Key, Leaf, Normal
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.operator import Operator
@@ -54,6 +54,12 @@ class TimeSystem:
     layers: Bends | None = None  # where slopes bend, for a coefficient of the flux jumps
     # What is compared where a rate jumped, in the range over which it was rounded.
     gaps: tuple[Expression, ...] = ()
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        assert self.problem.time is not None
+        return self.problem.time
 
     @property
     def low(self) -> float:
@@ -98,6 +104,13 @@ class TimeSystem:
         """The name of the coordinate along the interval."""
         return self.problem.coordinates[0]
 
+    def at_start(self, x: FloatArray) -> dict[Key, FloatArray]:
+        """Return positions and the start of time as leaves, (n,) each."""
+        return {
+            ("coordinate", self.space): x,
+            ("coordinate", "t"): np.full(len(x), self.span[0]),
+        }
+
     def graph(self, name: str) -> Expression | None:
         """Return the initial state of an unknown as a graph; None where it cannot be read."""
         state = self.problem.initial
@@ -114,7 +127,13 @@ class TimeSystem:
 
 def time_system(problem: Problem) -> TimeSystem:
     """Return the equations of a problem on an interval, or say what cannot be solved."""
-    _require_line(problem)
+    if not isinstance(problem.domain, Interval):
+        raise ProblemError(f"Expected an interval, got {problem.domain!r}.")
+    if problem.further:
+        raise ProblemError(
+            "Conditions at points inside and on integrals cannot be combined with time=; "
+            "conditions in time are those at the ends."
+        )
     orders = {u: time_order(problem.equations, u, problem.coordinates) for u in problem.unknowns}
     for unknown, order in orders.items():
         if order > 2:
@@ -123,11 +142,20 @@ def time_system(problem: Problem) -> TimeSystem:
                 "are one and two, u.dt and u.dtt, or none for an unknown that an equation without "
                 "time derivatives determines."
             )
-    second = [u for u in problem.unknowns if orders[u] == 2]
+    second, coordinates = [u for u in problem.unknowns if orders[u] == 2], problem.coordinates
     names = (*problem.unknowns, *(velocity_name(u) for u in second))
-    lower = _lowered(second)
+
+    def lower(leaf: Leaf) -> Expression:
+        """Return the companion of a second-order unknown in the place of its rate."""
+        if isinstance(leaf, Derivative) and leaf.unknown in second and leaf.orders[1] > 0:
+            space, time = leaf.orders
+            return Derivative(velocity_name(leaf.unknown), coordinates, (space, time - 1))
+        return leaf
+
     given = [substitute(e, lower) for e in problem.equations]
-    given += [_rate_equation(u, problem.coordinates) for u in second]
+    for u in second:
+        companion = Derivative(velocity_name(u), coordinates, (0, 0))
+        given.append(Derivative(u, coordinates, (0, 1)) - companion)
     stated = tuple(_matched(given, names))
     equations = tuple(_residual(given[i], "equation") for i in stated)
     conditions = tuple(_conditions(problem, second, lower))
@@ -135,33 +163,6 @@ def time_system(problem: Problem) -> TimeSystem:
     system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated, layers)
     require_well_posed(system)
     return system
-
-
-def _require_line(problem: Problem) -> None:
-    if not isinstance(problem.domain, Interval):
-        raise ProblemError(f"Expected an interval, got {problem.domain!r}.")
-    if problem.further:
-        raise ProblemError(
-            "Conditions at points inside and on integrals cannot be combined with time=; "
-            "conditions in time are those at the ends."
-        )
-
-
-def _lowered(second: Sequence[str]) -> Callable[[Leaf], Expression]:
-    """Return the replacement of the rates of second-order unknowns by their companions."""
-
-    def lower(leaf: Leaf) -> Expression:
-        if isinstance(leaf, Derivative) and leaf.unknown in second and leaf.orders[1] > 0:
-            space, time = leaf.orders
-            return Derivative(velocity_name(leaf.unknown), leaf.coordinates, (space, time - 1))
-        return leaf
-
-    return lower
-
-
-def _rate_equation(unknown: str, coordinates: tuple[str, ...]) -> Expression:
-    rate = Derivative(unknown, coordinates, (0, 1))
-    return rate - Derivative(velocity_name(unknown), coordinates, (0, 0))
 
 
 def _residual(expression: Expression, what: str, side: int = 0) -> Residual:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,19 +37,17 @@ def require_well_posed(system: TimeSystem) -> None:
         2 * max(orders[n], orders[velocity_name(n)]) if n in second else orders[n]
         for n in system.problem.unknowns
     )
-    count = len(system.conditions)
+    count, each = len(system.conditions), 2 if second else 1
     if max(orders.values()) > 1 and count != wanted:
         raise ProblemError(
-            f"The equation is of order {max(orders.values())} in x and needs "
-            f"{_halved(wanted, second)} conditions at the ends together; got "
-            f"{_halved(count, second)}."
+            f"The equation is of order {max(orders.values())} in x and needs {wanted // each} "
+            f"conditions at the ends together; got {count // each}."
         )
 
 
 def _require_inflow(system: TimeSystem) -> None:
     """Refuse a condition where nothing flows in, and a missing one where something does."""
-    span = system.problem.time
-    assert span is not None
+    span = system.span
     inside = [_speeds(system, x, span[0]) for x in np.linspace(system.low, system.high, 9)]
     largest = max((float(np.abs(s).max()) for s in inside if s is not None), default=0.0)
     for side, end in enumerate((system.low, system.high)):
@@ -108,12 +105,7 @@ def _require_forward(system: TimeSystem) -> None:
 
 def _at_start(system: TimeSystem, x: FloatArray) -> dict[Key, FloatArray]:
     """Return the leaves at the start with the derivatives of the unknowns zero."""
-    start = system.problem.time
-    assert start is not None
-    leaves: dict[Key, FloatArray] = {
-        ("coordinate", system.problem.coordinates[0]): x,
-        ("coordinate", "t"): np.full(len(x), start[0]),
-    }
+    leaves = system.at_start(x)
     for name in system.names:
         for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
             leaves["derivative", name, orders] = np.zeros(len(x))
@@ -137,8 +129,3 @@ def _speeds(system: TimeSystem, x: float, t: float) -> FloatArray | None:
         return None
     real = np.abs(found.imag).max() <= 1e-9 * max(float(np.abs(found).max()), 1e-300)
     return np.asarray(found.real) if real else None
-
-
-def _halved(count: int, second: Sequence[str]) -> int:
-    """Count without the conditions that were added for rates."""
-    return count // 2 if second else count

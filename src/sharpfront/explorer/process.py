@@ -124,17 +124,10 @@ def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], lim
 
 def _limit_memory(megabytes: int) -> None:
     """Allow so much memory beyond what the libraries take; nothing where that cannot be said."""
-    for taken in _address_space():
+    with contextlib.suppress(ValueError, OSError, ImportError):
         import resource
 
+        # Pages of address space in use, where the system tells, as on Linux.
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         most = taken + megabytes * 2**20
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _address_space() -> Iterator[int]:
-    """Yield the bytes of address space in use where the system tells, as on Linux."""
-    with contextlib.suppress(OSError, ImportError):
-        import resource
-
-        yield int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))

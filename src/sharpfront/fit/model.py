@@ -11,7 +11,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ArgumentError, SharpfrontError
-from sharpfront.fit.data import Observed
+from sharpfront.fit.data import Observed, with_rows
 from sharpfront.fit.free_parameters import Free
 from sharpfront.problem.family import Family
 from sharpfront.solution import Solution
@@ -137,12 +137,9 @@ class Model:
             point = self._point(z, solution, self.rates(solution))
             return point.chi2, point.jacobian.T @ point.residual
         residual, extra, rows = self.residuals(z, solution)
-        factors, start = residual / self.sigma, 0
-        total: dict[str, FloatArray] = {}
-        for o in self.observed:
-            part = factors[start : start + len(o.values)]
-            start += len(o.values)
-            for unknown, own in o.counted(solution.approximation, part).items():
+        factors, total = residual / self.sigma, dict[str, FloatArray]()
+        for o, own_rows in with_rows(self.observed):
+            for unknown, own in o.counted(solution.approximation, factors[own_rows]).items():
                 total[unknown] = total.get(unknown, 0.0) + own
         grad = sides.gradient(total) * self.slopes(z) + rows.T @ extra
         return float(residual @ residual + extra @ extra), grad

@@ -166,12 +166,9 @@ class Combination(Shape):
         slack = 1e-10 * size + 1e-14 * float(np.max(np.abs(frame)))
         probe = _PROBE * size + 100 * slack
         mine, others = self.first.pieces_in(frame), self.second.pieces_in(frame)
-        first = Sieve(
-            self.second.distance, _Side(self, None, probe, slack), slack, frame, ends(others)
-        )
-        second = Sieve(
-            self.first.distance, _Side(self, self.first, probe, slack), slack, frame, ends(mine)
-        )
+        sides = _Side(self, None, probe, slack), _Side(self, self.first, probe, slack)
+        first = Sieve(self.second.distance, sides[0], slack, frame, ends(others))
+        second = Sieve(self.first.distance, sides[1], slack, frame, ends(mine))
         found: Pieces = {}
         for shape, sieve in ((mine, first), (others, second)):
             for name, pieces in shape.items():
@@ -191,12 +188,8 @@ class Combination(Shape):
 
     def state(self) -> State:
         """Return words and arrays from which `restore_domain` makes the combination again."""
-        return {
-            "kind": "combination",
-            "operation": self.operation,
-            "first": self.first.state(),
-            "second": self.second.state(),
-        }
+        both = {"first": self.first.state(), "second": self.second.state()}
+        return {"kind": "combination", "operation": self.operation, **both}
 
     @property
     def slack(self) -> float:
@@ -230,9 +223,8 @@ class Combination(Shape):
         )
 
     def _refuse_broken_periods(self) -> None:
-        if any(self.second.periodic_axes) or (
-            any(self.periodic_axes) and self.operation == "union"
-        ):
+        joined = any(self.periodic_axes) and self.operation == "union"
+        if any(self.second.periodic_axes) or joined:
             raise DomainError(
                 "A periodic box can be the first region of a difference or an intersection only, "
                 f"got {self!r}."
@@ -291,18 +283,12 @@ def separate_frames(domain: Domain) -> list[Points]:
         while near := [f for f in frames if np.all((f[0] <= joined[1]) & (joined[0] <= f[1]))]:
             frames = [f for f in frames if not any(f is n for n in near)]
             every = [joined, *near]
-            joined = np.stack(
-                [np.min([f[0] for f in every], axis=0), np.max([f[1] for f in every], axis=0)]
-            )
+            joined = np.stack([np.min(every, axis=0)[0], np.max(every, axis=0)[1]])
         frames.append(joined)
     if len(frames) == 1:
         return frames
-    seen = np.concatenate(
-        [
-            domain.boundary(part, _ON_PIECE * len(domain.smooth_pieces(part))).points
-            for part in domain.parts
-        ]
-    )
+    counts = {part: _ON_PIECE * len(domain.smooth_pieces(part)) for part in domain.parts}
+    seen = np.concatenate([domain.boundary(part, n).points for part, n in counts.items()])
     return [f for f in frames if np.any(np.all((seen >= f[0]) & (seen <= f[1]), axis=1))]
 
 

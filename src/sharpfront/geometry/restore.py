@@ -49,11 +49,6 @@ def _box(state: State) -> Shape:
     return Box(*state["sides"], periodic=state["periodic"])
 
 
-def _combination(state: State) -> Shape:
-    first, second = _shape(state["first"]), _shape(state["second"])
-    return Combination(state["operation"], first, second)
-
-
 def _marked(state: State) -> Shape:
     where = Nearest(np.asarray(state["points"]), np.asarray(state["marks"], dtype=bool))
     return Marked(_shape(state["shape"]), state["name"], where)
@@ -69,5 +64,5 @@ _MAKERS: dict[str, Callable[[State], Shape]] = {
     "cloud": lambda s: Cloud(s["points"], s["normals"]),
     "named": lambda s: Named(_shape(s["shape"]), s["name"]),
     "marked": _marked,
-    "combination": _combination,
+    "combination": lambda s: Combination(s["operation"], _shape(s["first"]), _shape(s["second"])),
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Array, Flags, FloatArray, Ints, namespace, to_host
+from sharpfront.arrays import Array, Flags, Ints, namespace, to_host
 from sharpfront.bases.boxes import distinct
 from sharpfront.leastsquares.device import Device, inverse_factors, worst_of
 from sharpfront.leastsquares.leaf_rows import LeafRows
@@ -100,25 +100,18 @@ def stacked(
         for start in range(0, len(every), most):
             some = [leaf for _, leaf in every[start : start + most]]
             own = np.array([number for number, _ in every[start : start + most]], dtype=np.int64)
-            moments = np.array([_moments(elimination, leaf) for leaf in some]).reshape(-1, g)
+            moments = [
+                elimination.moments_of([t.trace for t in ties], [len(t.matrix) for t in ties])
+                for ties in (leaf.ties for leaf in some)
+            ]
             rest = sum(float(np.sum((leaf.weight * leaf.own.left[0][:, 0]) ** 2)) for leaf in some)
-            rows, rhs = (device.put(a) for a in _rows_of(some, m, n))
-            yield Stack(own, moments, rest, rows, rhs)
-
-
-def _moments(elimination: TreeElimination, leaf: LeafRows) -> Ints:
-    ties = leaf.ties
-    return elimination.moments_of([t.trace for t in ties], [len(t.matrix) for t in ties])
-
-
-def _rows_of(leaves: Sequence[LeafRows], m: int, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return rows (b, m, n) and right-hand sides (b, m, k)."""
-    rows = np.empty((len(leaves), m, n))
-    for out, leaf in zip(rows, leaves, strict=True):
-        np.concatenate(leaf.matrices, out=out)
-        if leaf.weight != 1.0:
-            out[:n] *= leaf.weight
-    return rows, np.stack([leaf.right_sides for leaf in leaves])
+            rows, rhs = np.empty((len(some), m, n)), [leaf.right_sides for leaf in some]
+            for out, leaf in zip(rows, some, strict=True):
+                np.concatenate(leaf.matrices, out=out)
+                if leaf.weight != 1.0:
+                    out[:n] *= leaf.weight
+            places = np.array(moments).reshape(-1, g)
+            yield Stack(own, places, rest, device.put(rows), device.put(np.stack(rhs)))
 
 
 def eliminated(device: Device, stack: Stack) -> LeafBatch | None:

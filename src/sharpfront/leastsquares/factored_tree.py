@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray, Ints
+from sharpfront.leastsquares.gram import MergePlace, back_substituted
 from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
@@ -28,24 +29,16 @@ Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class _KeptMerge:
-    """A merge: the moments it eliminates, those it leaves open, L L* of the first, L^-1 times both.
+class _KeptStep:
+    """L L* of what a merge eliminates, and L^-1 times what couples that to what is left open."""
 
-    Parameters
-    ----------
-    start, stop
-        The moments it eliminates.
-    open
-        Those it couples them to.
-    lower, coupling
-        L, and L^-1 times what couples them.
-    """
-
-    start: int
-    stop: int
-    open: Ints
     lower: Numbers
     coupling: Numbers
+
+    def solved(self, rhs: Numbers, *, trans: int) -> Numbers:
+        """Return L^-1 rhs, or L^-* rhs."""
+        solve = lapack("trtrs", self.lower)
+        return np.asarray(solve(self.lower, rhs, lower=1, trans=2 * trans)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +155,7 @@ class FactoredTree:
         self._moments = elimination.moments
         self._places = self._eliminated(elimination.nodes) if self._moments else []
 
-    def _eliminated(self, nodes: Sequence[Node]) -> list[_KeptMerge]:
+    def _eliminated(self, nodes: Sequence[Node]) -> list[MergePlace]:
         """Return the merges: by Gram matrices where there are many moments, else by QR."""
         if self._moments > MANY:
             try:
@@ -174,7 +167,7 @@ class FactoredTree:
 
     def _merges(
         self, nodes: Sequence[Node], matrices: Sequence[Numbers], merged: _Merge
-    ) -> list[_KeptMerge]:
+    ) -> list[MergePlace]:
         fronts = dict(enumerate(zip(self._index, matrices, strict=True)))
         places = []
         for i, node in enumerate(nodes, len(self._leaves)):
@@ -189,11 +182,9 @@ class FactoredTree:
             fronts[i] = index, rest
             if node.shared:
                 start = int(a[0][0])
-                places.append(_KeptMerge(start, start + node.shared, index, lower, coupling))
+                step = _KeptStep(lower, coupling)
+                places.append(MergePlace(start, start + node.shared, index, step))
         return places
-
-    def _fronts(self) -> list[tuple[_Factor, Ints]]:
-        return list(zip(self._leaves, self._index, strict=True))
 
     def solve(self, data: Sequence[Numbers]) -> list[Numbers]:
         """Return the columns of each leaf for its data, (data, k) each."""
@@ -204,21 +195,19 @@ class FactoredTree:
             right = [rows for _, rows in parts]
             sizes: list[float] = []
             for _ in range(1 + REFINEMENTS):
-                change = _solved_traces(self._places, self._normal(right, traces))
+                change = back_substituted(self._places, self._normal(right, traces))
                 traces += change
                 sizes.append(float(np.abs(change).max()))
                 # The next change is smaller than this one by as much as this is than the last.
                 if len(sizes) > 1 and sizes[-1] ** 2 <= NOTHING_LEFT * sizes[-2] ** 2:
                     break
-        return [
-            leaf.columns(top, traces[index])
-            for (leaf, index), (top, _) in zip(self._fronts(), parts, strict=True)
-        ]
+        every = zip(self._leaves, self._index, parts, strict=True)
+        return [leaf.columns(top, traces[index]) for leaf, index, (top, _) in every]
 
     def _normal(self, right: Sequence[Numbers], traces: Numbers) -> Numbers:
         """Return the sum over leaves of R* (r - R g)."""
         out = np.zeros_like(traces)
-        for (leaf, index), own in zip(self._fronts(), right, strict=True):
+        for leaf, index, own in zip(self._leaves, self._index, right, strict=True):
             out[index] += leaf.triangle.conj().T @ (own - leaf.triangle @ traces[index])
         return out
 
@@ -246,16 +235,3 @@ def _summed(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, Nu
     lower = np.asfortranarray(np.linalg.cholesky(whole[:shared, :shared]))
     coupling = lapack("trtrs", lower)(lower, whole[:shared, shared:], lower=1)[0]
     return lower, coupling, whole[shared:, shared:] - coupling.conj().T @ coupling
-
-
-def _solved_traces(places: Sequence[_KeptMerge], rhs: Numbers) -> Numbers:
-    """Return the solution of the factored system for right-hand sides, which are overwritten."""
-    for p in places:
-        solve = lapack("trtrs", p.lower)
-        rhs[p.start : p.stop] = solve(p.lower, rhs[p.start : p.stop], lower=1)[0]
-        rhs[p.open] -= p.coupling.conj().T @ rhs[p.start : p.stop]
-    for p in reversed(places):
-        solve = lapack("trtrs", p.lower)
-        left = rhs[p.start : p.stop] - p.coupling @ rhs[p.open]
-        rhs[p.start : p.stop] = solve(p.lower, left, lower=1, trans=2)[0]
-    return rhs

@@ -13,9 +13,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import dtpmv, dtpsv
 from scipy.linalg.lapack import dtrttp
 
@@ -130,7 +131,7 @@ class MergePlace:
     start: int
     stop: int
     open: Ints
-    step: _Eliminated
+    step: Any  # has `coupling`, and `solved` by the factor of what is eliminated
 
 
 def gram_traces(
@@ -236,7 +237,7 @@ def factored(
     for numbers in levels:
         own = [kinds.merges[number] for number in numbers]
         pairs = [[_taken(fronts[m.first]), _taken(fronts[m.second])] for m in own]
-        work = sum(_operations(merge) for merge in own)
+        work = sum(operations(m.shared, len(m.at_first) + len(m.at_second)) for m in own)
         made = mapped(lambda each: _merged(*each), list(zip(own, pairs, strict=True)), work)
         del pairs
         for number, found in zip(numbers, made, strict=True):
@@ -253,10 +254,9 @@ def factored(
     return places
 
 
-def _operations(merge: Merge) -> float:
-    """Return about how many operations a merge takes."""
-    ns, no = merge.shared, len(merge.at_first) + len(merge.at_second)
-    return ns * (ns * ns / 3.0 + float(no) * (ns + no))
+def operations(shared: int, left: int) -> float:
+    """Return about how many operations a merge takes that leaves so many moments open."""
+    return shared * (shared**2 / 3.0 + float(left) * (shared + left))
 
 
 def _taken(front: _GramFront) -> FloatArray:
@@ -310,11 +310,11 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def back_substituted(places: Sequence[MergePlace], rhs: FloatArray) -> FloatArray:
+def back_substituted(places: Sequence[MergePlace], rhs: NDArray[Any]) -> NDArray[Any]:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         rhs[p.start : p.stop] = p.step.solved(rhs[p.start : p.stop], trans=0)
-        rhs[p.open] -= p.step.coupling.T @ rhs[p.start : p.stop]
+        rhs[p.open] -= p.step.coupling.conj().T @ rhs[p.start : p.stop]
     for p in reversed(places):
         left = rhs[p.start : p.stop] - p.step.coupling @ rhs[p.open]
         rhs[p.start : p.stop] = p.step.solved(left, trans=1)

@@ -22,6 +22,7 @@ from sharpfront.leastsquares.gram import (
     back_substituted,
     extremes_of,
     factored,
+    operations,
 )
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces
@@ -68,7 +69,7 @@ def _merging(sizes: Sequence[int], nodes: Sequence[Node]) -> tuple[float, float]
     opens, taken, kept = list(sizes), 0.0, 0.0
     for first, second, shared in nodes:
         rest = opens[first] + opens[second] - 2 * shared
-        taken += shared * (shared**2 / 3.0 + float(rest) * (shared + rest))
+        taken += operations(shared, rest)
         kept += shared * (0.5 * shared + rest)
         opens.append(rest)
     return taken, kept

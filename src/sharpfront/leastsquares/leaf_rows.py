@@ -262,23 +262,16 @@ def together(leaves: Sequence[LeafRows]) -> LeafRows:
         tuple(part for leaf in leaves for part in leaf.own.left),
     )
     rhs = [leaf.rhs for leaf in leaves if leaf.rhs is not None]
-    ties = zip(*(leaf.ties for leaf in leaves), strict=True)
-    return replace(
-        first,
-        own=own,
-        rhs=_beside_each_other(rhs) if rhs else None,
-        ties=tuple(_tied(own) for own in ties),
-    )
+    ties = []
+    for each in zip(*(leaf.ties for leaf in leaves), strict=True):
+        none = np.zeros(len(each[0].matrix))
+        offsets = [none if tie.offset is None else tie.offset for tie in each]
+        plain = all(tie.offset is None for tie in each)
+        ties.append(each[0] if plain else replace(each[0], offset=np.stack(offsets, axis=1)))
+    both = _beside_each_other(rhs) if rhs else None
+    return replace(first, own=own, rhs=both, ties=tuple(ties))
 
 
 def _beside_each_other(sides: Sequence[FloatArray]) -> FloatArray:
     """Return the first columns of right-hand sides, then what the first of them has beside it."""
     return np.column_stack([*(own[:, 0] for own in sides), sides[0][:, 1:]])
-
-
-def _tied(ties: Sequence[Tie]) -> Tie:
-    if all(tie.offset is None for tie in ties):
-        return ties[0]
-    none = np.zeros(len(ties[0].matrix))
-    offsets = [none if tie.offset is None else tie.offset for tie in ties]
-    return replace(ties[0], offset=np.stack(offsets, axis=1))

@@ -71,7 +71,11 @@ class DecoupledLeaves:
             [self._share(leaf, which) for leaf in self.leaves]
             for which in range(self.leaves[0].unknowns)
         ]
-        alike = all(_equal(own[0], every[0][0]) for own in every[1:])
+        alike = all(
+            np.array_equal(np.asarray(a), np.asarray(b))
+            for own in every[1:]
+            for a, b in zip(own[0].matrices, every[0][0].matrices, strict=True)
+        )
         return [[leaf for own in every for leaf in own]] if alike else every
 
     def _share(self, leaf: LeafRows, which: int) -> LeafRows:
@@ -143,11 +147,6 @@ def _owners(matrix: Matrix, unknowns: int) -> Ints | None:
 
 def _rows(values: FloatArray | None, which: Ints) -> FloatArray | None:
     return None if values is None else values[which]
-
-
-def _equal(one: LeafRows, other: LeafRows) -> bool:
-    pairs = zip(one.matrices, other.matrices, strict=True)
-    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
 
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.

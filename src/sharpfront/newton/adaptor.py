@@ -27,11 +27,11 @@ from sharpfront.errors import (
     ProblemError,
 )
 from sharpfront.leastsquares import LeastSquares
-from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.function_corrector import FunctionCorrector, distance
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.line import LineStrategy
+from sharpfront.newton.other_solutions import other_than_zero
 from sharpfront.newton.patches import PatchStrategy
 from sharpfront.newton.rough_solution import RoughSolution, approach
 from sharpfront.newton.strategy import (

@@ -21,9 +21,8 @@ from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.newton.cells import CellCorrector
-from sharpfront.newton.deflation import deflated
 from sharpfront.newton.iterate import LineTable
-from sharpfront.newton.settings import NEWTON
+from sharpfront.newton.other_solutions import deflated, other_near
 
 # Heights of h s that are tried, up and down, as parts of the largest |u|. Bratu's upper solution is
 # 300 times as large as the lower one at a hundredth of the critical parameter.
@@ -81,25 +80,26 @@ def several(
     if not first.sign:
         return None
     growing = None
-    for other in _others(cells, first):
+    for other, size in _others(cells, first):
         found = cells.discovery(other)
         if Branch.of(other, found.system if found else None).sign == first.sign:
-            size = _gap(cells, other, known)
             detail = f"There is another solution that differs from this one by {size:.2g}"
             return Outcome(OutcomeKind.SEVERAL_SOLUTIONS, f"{detail}, and is as stable.")
-        growing = growing or other
+        growing = growing or size
     if growing is None:
         return None
     words = (
-        f"There is another solution, which differs from this one by "
-        f"{_gap(cells, growing, known):.2g}; disturbances grow about it. guess= near it "
-        "finds it."
+        f"There is another solution, which differs from this one by {growing:.2g}; disturbances "
+        "grow about it. guess= near it finds it."
     )
     return replace(ended, detail=f"{ended.detail} {words}".strip())
 
 
-def _others(cells: CellCorrector, first: Branch) -> Iterator[LineTable]:
-    """Yield other solutions, each confirmed on finer cells; behind each what lies beyond it."""
+def _others(cells: CellCorrector, first: Branch) -> Iterator[tuple[LineTable, float]]:
+    """Yield other solutions, confirmed on finer cells, and how far they are from the first.
+
+    Behind each comes what lies beyond it.
+    """
     known = first.table
     for start in _starts(cells, first):
         found = deflated(cells, known, start)
@@ -107,29 +107,20 @@ def _others(cells: CellCorrector, first: Branch) -> Iterator[LineTable]:
         if other is None:
             continue
         yield other
-        beyond = LineTable(known.nodes, 2.0 * _on(known.nodes, other).levels - known.levels)
+        beyond = LineTable(known.nodes, 2.0 * other[0].on(known.nodes).levels - known.levels)
         third = _apart(cells, beyond, known)
         if third is not None:
             yield third
 
 
-def _apart(cells: CellCorrector, near: LineTable, known: LineTable) -> LineTable | None:
-    """Return the solution near a table on finer cells, if it is another than a known one."""
-    found = cells.confirmed(near)
-    if found is None:
+def _apart(
+    cells: CellCorrector, near: LineTable, known: LineTable
+) -> tuple[LineTable, float] | None:
+    """Return what `other_near` does, but nothing beyond a pole."""
+    other = other_near(cells, known, near)
+    if other is None or not _finite_between(cells, known, other[0].on(known.nodes)):
         return None
-    here, there = cells.seen_values(known), cells.seen_values(found)
-    if largest(there - here) <= NEWTON.apart * max(largest(here), largest(there)):
-        return None
-    return found if _finite_between(cells, known, _on(known.nodes, found)) else None
-
-
-def _on(nodes: FloatArray, table: LineTable) -> LineTable:
-    return LineTable(nodes, np.array([np.interp(nodes, table.nodes, r) for r in table.levels]))
-
-
-def _gap(cells: CellCorrector, one: LineTable, other: LineTable) -> float:
-    return largest(cells.seen_values(one) - cells.seen_values(other))
+    return other
 
 
 def _finite_between(cells: CellCorrector, known: LineTable, other: LineTable) -> bool:

@@ -57,9 +57,17 @@ class CellCorrector:
 
     def rules(self, iterate: LineTable, stiffness: float) -> Rules[LineTable]:
         """Return Newton's step on the nodes of a table."""
-        if not self._solvable:
-            return Rules(lambda table: None, _blend, _distance)
-        return _rules(self.tangent, stiffness, grid(iterate.nodes))
+        points = grid(iterate.nodes)
+
+        def correct(table: LineTable) -> LineTable | None:
+            if not self._solvable:
+                return None
+            try:
+                return LineTable(points.nodes, _solved(self.tangent, table, stiffness, points)[2])
+            except (SingularCellsError, EquationError):
+                return None
+
+        return Rules(correct, _blend, _distance, _onward)
 
     def refined(self, iterate: LineTable, turn: int) -> LineTable | None:
         """Return the table on nodes at equal shares of its variation; None if it is resolved."""
@@ -68,9 +76,7 @@ class CellCorrector:
         if change.max() <= (NEWTON.first_jump if iterate.nodes is self._even else LINE.jump):
             return None
         cells = int(1.5 ** max(0, turn - 2) * _enough(change))
-        nodes = _moved(equal_shares(points, monitor(change)[0], cells), self._fixed)
-        levels = [np.interp(nodes, iterate.nodes, row) for row in iterate.levels]
-        return LineTable(nodes, np.array(levels))
+        return iterate.on(_moved(equal_shares(points, monitor(change)[0], cells), self._fixed))
 
     @property
     def weights(self) -> FloatArray:
@@ -86,9 +92,8 @@ class CellCorrector:
     def confirmed(self, iterate: LineTable) -> LineTable | None:
         """Return the solution near a table on cells of half the size; None if there is none."""
         nodes = np.union1d(iterate.nodes, 0.5 * (iterate.nodes[1:] + iterate.nodes[:-1]))
-        levels = np.array([np.interp(nodes, iterate.nodes, row) for row in iterate.levels])
         search = Search(CellCorrector(self.tangent, nodes, np.zeros(0)))
-        return search.settled(LineTable(nodes, levels), 1.0)
+        return search.settled(iterate.on(nodes), 1.0)
 
     def discovery(self, table: LineTable) -> Discovery | None:
         """Return the last grid with its operator, as the placement of kernels takes it.
@@ -153,16 +158,6 @@ def _tabulated(guess: Iterate, tangent: LineTangent, nodes: FloatArray) -> LineT
     orders = range(max(tangent.order, 2))
     rows = [guess.values(tangent.name, nodes[:, None], (j,)) for j in orders]
     return LineTable(nodes, np.array(rows))
-
-
-def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTable]:
-    def correct(table: LineTable) -> LineTable | None:
-        try:
-            return LineTable(points.nodes, _solved(tangent, table, stiffness, points)[2])
-        except (SingularCellsError, EquationError):
-            return None
-
-    return Rules(correct, _blend, _distance, _onward)
 
 
 def _solved(

@@ -46,14 +46,10 @@ class Start:
         About zero u^3 has no linear part, and log(u) is not finite; about any constant a flux
         |grad u|^2 grad u has none.
         """
-        if self.given is not None:
-            return (self._iterate(problem),)
-        return (*constants(problem), rising(problem))
-
-    def _iterate(self, problem: Problem) -> Iterate:
-        if isinstance(self.given, Solution):
-            return _from_solution(self.given, problem)
-        return _from_parts(self.given, problem)
+        if self.given is None:
+            return (*constants(problem), rising(problem))
+        known = isinstance(self.given, Solution)
+        return ((_from_solution if known else _from_parts)(self.given, problem),)
 
 
 def constants(problem: Problem) -> tuple[Constants, Constants]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.estimate.cells import Grid, grid
 from sharpfront.solution.approximation import Approximation
-
-if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline
 
 # Steps of differences, as part of the domain's size: the best ones for first derivatives and
 # nearly so for second ones.
@@ -137,6 +134,10 @@ class LineTable:
         means = self.means(own, orders)[order]
         return means if wanted else np.asarray(np.interp(x, own.middles, means))
 
+    def on(self, nodes: FloatArray) -> LineTable:
+        """Return the table on other nodes."""
+        return LineTable(nodes, np.array([np.interp(nodes, self.nodes, r) for r in self.levels]))
+
     def _between(self, x: FloatArray) -> FloatArray:
         """Return the cubics through values and slopes of neighbouring nodes.
 
@@ -167,23 +168,21 @@ class LineTable:
         return out
 
 
-@dataclass(frozen=True, eq=False)
 class Interpolated:
-    """An iterate of the line, known to few digits but fast: splines through its derivatives."""
+    """An iterate of the line, known to few digits but fast: splines through its derivatives.
 
-    splines: tuple[CubicSpline, ...]
+    Those of order 0 to `orders` at positions x.
+    """
 
-    @classmethod
-    def of(cls, iterate: Iterate, name: str, orders: int, x: FloatArray) -> Interpolated:
-        """Return splines through the derivatives of order 0 to `orders` at positions x."""
+    def __init__(self, iterate: Iterate, name: str, orders: int, x: FloatArray) -> None:
         from scipy.interpolate import CubicSpline
 
         rows = [iterate.values(name, x[:, None], (j,)) for j in range(orders + 1)]
-        return cls(tuple(CubicSpline(x, row) for row in rows))
+        self._splines = [CubicSpline(x, row) for row in rows]
 
     def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the spline of that order."""
-        return np.asarray(self.splines[orders[0]](points[:, 0]))
+        return np.asarray(self._splines[orders[0]](points[:, 0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,25 +198,21 @@ class Remembered:
 
     def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the values, from memory where they were asked for before."""
-        place = points.tobytes()
+        place, inner = points.tobytes(), self.inner
         key = (unknown, tuple(orders), place)
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED * (self.highest + 1):
-                self._known.clear()
-            self._compute(unknown, points, tuple(orders), place)
+        if key in self._known:
+            return self._known[key]
+        if len(self._known) >= _REMEMBERED * (self.highest + 1):
+            self._known.clear()
+        basis = inner.bases[unknown] if isinstance(inner, Approximation) else None
+        if isinstance(inner, Approximation) and isinstance(basis, LineBasis):
+            every = [(j,) for j in range(max(self.highest, orders[0]) + 1)]
+            found = basis.several(inner.weights[unknown], points, every)
+            for o, row in zip(every, found, strict=True):
+                self._known[unknown, o, place] = row
+        else:
+            self._known[key] = inner.values(unknown, points, orders)
         return self._known[key]
-
-    def _compute(
-        self, unknown: str, points: FloatArray, orders: tuple[int, ...], place: bytes
-    ) -> None:
-        basis = self.inner.bases[unknown] if isinstance(self.inner, Approximation) else None
-        if not isinstance(basis, LineBasis):
-            self._known[unknown, orders, place] = self.inner.values(unknown, points, orders)
-            return
-        assert isinstance(self.inner, Approximation)
-        every = [(j,) for j in range(max(self.highest, orders[0]) + 1)]
-        found = basis.several(self.inner.weights[unknown], points, every)
-        self._known.update(((unknown, o, place), row) for o, row in zip(every, found, strict=True))
 
 
 def traced_or_differenced(

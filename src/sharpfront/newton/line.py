@@ -20,12 +20,10 @@ from sharpfront.adapt.uniqueness import undetermined
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.newton.branches import several
 from sharpfront.newton.cells import CellCorrector, dense_nodes, even_nodes, resolving_nodes
-from sharpfront.newton.deflation import another, growing_modes
-from sharpfront.newton.gradual_loading import led_elsewhere
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Interpolated, Iterate, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
-from sharpfront.newton.other_solutions import elsewhere
+from sharpfront.newton.other_solutions import another, elsewhere, growing_modes, led_elsewhere
 from sharpfront.newton.rough_solution import RoughSolution
 from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.strategy import (
@@ -197,7 +195,7 @@ def _seen(tangent: LineTangent, seen: Survey, last: AboutItself) -> Survey:
     """Return the survey about the last solution, interpolated from where it was checked."""
     middles = np.unique(last.found.check.grid.middles)
     iterate = Remembered(last.approximation, tangent.highest)
-    table = Interpolated.of(iterate, tangent.name, tangent.order, middles)
+    table = Interpolated(iterate, tangent.name, tangent.order, middles)
     rows = tangent.sample(table, 1.0, seen.x)
     kept = [None if old is None else new for old, new in zip(seen.rows, rows, strict=False)]
     return replace(seen, rows=(*kept, *seen.rows[len(kept) :]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, all_finite
+from sharpfront.arrays import FloatArray, all_finite, remembered
 from sharpfront.equation.expression import Constant, Coordinate, Key
 from sharpfront.equation.graph import ordered
 from sharpfront.equation.linearise import is_linear, nonlinear_in, tangent_terms
@@ -74,7 +74,7 @@ class LineTangent:
         self._constant = {
             t.orders[0]: t.coefficient.value for t in terms if isinstance(t.coefficient, Constant)
         }
-        self._about, self._eased = about, dict[float, Tangent]()
+        self._about = about
         self._linear = is_linear(equation)
         self._program = Program([equation, *(t.coefficient for t in terms)])
         inside = {leaf.orders[0] for leaf in nonlinear_in(equation)}
@@ -163,10 +163,9 @@ class LineTangent:
             return self._conditions
         return ordinary(self._eased_by(factor).at(iterate)).conditions
 
+    @remembered()
     def _eased_by(self, factor: float) -> Tangent:
-        if factor not in self._eased:
-            self._eased[factor] = Tangent(self.problem, factor, self._about)
-        return self._eased[factor]
+        return Tangent(self.problem, factor, self._about)
 
 
 def _not_finite(values: FloatArray, x: FloatArray) -> str:

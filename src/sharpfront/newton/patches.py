@@ -18,16 +18,14 @@ from sharpfront.adapt.patchwork.applicability import lacking
 from sharpfront.adapt.patchwork.certify import noise_in
 from sharpfront.adapt.patchwork.comparison import compared_points
 from sharpfront.adapt.patchwork.state import PatchState
-from sharpfront.equation.expression import Constant
-from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.expression import Constant, is_zero
 from sharpfront.equation.values import is_finite
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
-from sharpfront.newton.deflation import other_than_zero
 from sharpfront.newton.function_corrector import FunctionCorrector, distance
-from sharpfront.newton.gradual_loading import led_elsewhere
 from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
+from sharpfront.newton.other_solutions import led_elsewhere, other_than_zero
 from sharpfront.newton.rough_solution import RoughSolution
 from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.strategy import AboutItself, NewtonState, NextStep, not_converged
@@ -98,18 +96,16 @@ class PatchCorrector(FunctionCorrector):
         return state.about(linear)
 
 
-def _degenerate(form: LinearForm) -> bool:
-    """Tell whether all factors of the highest derivatives are the number zero."""
-    highest = [t.coefficient for t in form.terms if t.order == form.order]
-    return all(isinstance(c, Constant) and c.value == 0.0 for c in highest)
-
-
 def _usable(linear: Problem) -> bool:
     """Tell whether a linearisation is of full order, and finite inside."""
     inside = linear.domain.sample(NEWTON.looked_at, "quasi", 0)
-    return not any(map(_degenerate, linear.forms)) and all(
-        is_finite(form, linear.coordinates, inside).all() for form in linear.forms
-    )
+    for form in linear.forms:
+        highest = [t.coefficient for t in form.terms if t.order == form.order]
+        if all(is_zero(c) for c in highest):
+            return False
+        if not is_finite(form, linear.coordinates, inside).all():
+            return False
+    return True
 
 
 def _varying(linear: Problem) -> int:

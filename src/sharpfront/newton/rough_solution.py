@@ -29,10 +29,6 @@ class Corrector(Protocol[P]):
     def refined(self, iterate: P, turn: int) -> P | None:
         """Return the last solution on finer functions; None if it does not ask for them."""
 
-
-class Comparing(Corrector[P], Protocol[P]):
-    """A corrector that tells how far solutions are apart, and whether one is a solution."""
-
     @property
     def weights(self) -> FloatArray:
         """Shares of the domain around the places of `seen_values`."""

@@ -168,21 +168,17 @@ class Tangent:
         conditions = [c.residuals for c in problem.conditions]
         further = [c.residuals for c in problem.further]
         if stiffness != 1.0:
+            order = highest_order(problem)
             equations = tuple(
-                e if is_linear(e) else _stiffer(e, self.order, stiffness) for e in equations
+                e if is_linear(e) else _stiffer(e, order, stiffness) for e in equations
             )
             insert = _Insertion(about or Constants(), problem.coordinates)
             ease = _Ease(insert, stiffness, float(np.ptp(problem.domain.bounds, axis=0).max()))
             conditions = [tuple(ease(r, True) for r in residuals) for residuals in conditions]
             further = [tuple(ease(r, False) for r in residuals) for residuals in further]
         self._equations = tuple(_Linearised(e) for e in equations)
-        self._conditions = tuple(_read(c) for c in conditions)
-        self._further = tuple(_read(c) for c in further)
-
-    @cached_property
-    def order(self) -> int:
-        """The highest order of a derivative in the equations."""
-        return highest_order(self.problem)
+        self._conditions = [tuple(map(_Linearised, own)) for own in conditions]
+        self._further = [tuple(map(_Linearised, own)) for own in further]
 
     def at(self, iterate: Iterate) -> Problem:
         """Return the linear problem about an iterate."""
@@ -202,32 +198,28 @@ class Tangent:
 
         with G what stands in `force` for each residual.
         """
-        insert = _Insertion(iterate, self.problem.coordinates)
-        pairs = [r.forced(insert, g) for r, g in zip(self._equations, force.equations, strict=True)]
-        conditions = tuple(
-            replace(c, residuals=_forced(read, g, insert))
-            for c, read, g in zip(
-                self.problem.conditions, self._conditions, force.conditions, strict=True
-            )
-        )
-        further = tuple(
-            replace(c, residuals=_forced(read, g, insert), **dict[str, Any](words))
-            for c, read, (g, words) in zip(
-                self.problem.further, self._further, force.further, strict=True
-            )
-        )
-        return self.problem.rewritten(
-            equations=tuple(e for e, _ in pairs),
-            forms=tuple(form for _, form in pairs),
-            conditions=conditions,
-            further=further,
-        )
+        problem, insert = self.problem, _Insertion(iterate, self.problem.coordinates)
 
+        def forced(
+            read: Sequence[_Linearised], forces: Sequence[Expression]
+        ) -> tuple[tuple[Expression, LinearForm], ...]:
+            return tuple(r.forced(insert, g) for r, g in zip(read, forces, strict=True))
 
-def _forced(
-    read: Sequence[_Linearised], forces: Sequence[Expression], insert: _Insertion
-) -> tuple[Expression, ...]:
-    return tuple(r.forced(insert, g)[0] for r, g in zip(read, forces, strict=True))
+        equations = forced(self._equations, force.equations)
+        conditions = zip(problem.conditions, self._conditions, force.conditions, strict=True)
+        further = zip(problem.further, self._further, force.further, strict=True)
+        return problem.rewritten(
+            equations=tuple(e for e, _ in equations),
+            forms=tuple(form for _, form in equations),
+            conditions=tuple(
+                replace(c, residuals=tuple(e for e, _ in forced(read, g)))
+                for c, read, g in conditions
+            ),
+            further=tuple(
+                replace(c, residuals=tuple(e for e, _ in forced(read, g)), **dict[str, Any](words))
+                for c, read, (g, words) in further
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,10 +249,6 @@ class _Ease:
             weight = weight + substitute(term.coefficient, self.insert) * along * (1 / self.length)
         share = 1.0 / self.factor
         return share * residual + (1.0 - share) * weight * (value - self.insert(value))
-
-
-def _read(residuals: Sequence[Expression]) -> tuple[_Linearised, ...]:
-    return tuple(_Linearised(r) for r in residuals)
 
 
 def _stated(

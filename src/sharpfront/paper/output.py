@@ -15,7 +15,6 @@ from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures import draw_all
 from sharpfront.paper.findings import find
 from sharpfront.paper.page import write_page
-from sharpfront.paper.runs import Run
 from sharpfront.paper.summary import Spread, settings, table1, zero_scores
 from sharpfront.show.pages.page import HtmlPage
 from sharpfront.show.statement.script import versions
@@ -50,8 +49,18 @@ def _texts(results: Results) -> dict[str, str]:
     return {
         "results.json": json.dumps(as_json(results), indent=1, allow_nan=False) + "\n",
         "table1.csv": _csv(_table1_rows(results)),
-        "runs.csv": _csv(_run_rows(results.runs)),
-        "sensitivity.csv": _csv(_sensitivity_rows(results)),
+        "runs.csv": _csv(
+            asdict(run)
+            | {"setting": "; ".join(f"{name}={value}" for name, value in run.setting)}
+            | {"converged": run.converged}
+            for run in results.runs
+        ),
+        "sensitivity.csv": _csv(
+            {"case": setting.case, **dict(setting.words), "seeds": setting.runs}
+            | _quartiles("rmse", setting.rmse)
+            | _quartiles("max_error", setting.max_error)
+            for setting in settings(results)
+        ),
     }
 
 
@@ -105,23 +114,6 @@ def _quartiles(name: str, values: Spread | None) -> dict[str, float | None]:
         f"{name}_{part}": getattr(values, part) if values else None
         for part in ("median", "first", "third", "low", "high")
     }
-
-
-def _run_rows(runs: Iterable[Run]) -> Iterable[dict[str, Any]]:
-    for run in runs:
-        words = "; ".join(f"{name}={value}" for name, value in run.setting)
-        yield asdict(run) | {"setting": words, "converged": run.converged}
-
-
-def _sensitivity_rows(results: Results) -> Iterable[dict[str, Any]]:
-    for setting in settings(results):
-        yield {
-            "case": setting.case,
-            **dict(setting.words),
-            "seeds": setting.runs,
-            **_quartiles("rmse", setting.rmse),
-            **_quartiles("max_error", setting.max_error),
-        }
 
 
 def _csv(rows: Iterable[dict[str, Any]]) -> str:

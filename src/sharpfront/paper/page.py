@@ -43,7 +43,16 @@ def write_page(
     page.text(said("page", "explained", nu=NU, rows=COLLOCATION, apart=1 / COLLOCATION))
     page.section("Table 1")
     scores_table(page, results)
-    _write_findings(page, findings, pictures)
+    page.section("Findings")
+    shown: set[str] = set()
+    for finding in findings:
+        page.finding(finding.key, finding.verdict.value, finding.title, finding.evidence)
+        for name in finding.figures:
+            if name in pictures and name not in shown:
+                shown.add(name)
+                caption = said("captions", name, seed=f"seed {FIRST_SEED}")
+                files = f" Files: `figures/{name}.png`, `figures/{name}.svg`."
+                page.figure(pictures[name], caption + files, caption)
     page.section("Sensitivity to what the text leaves open")
     sensitivity_table(page, results)
     page.section("Where the mixtures went")
@@ -71,21 +80,6 @@ def _lead(findings: Sequence[Finding], results: Results) -> str:
         "runs": len(runs),
     }
     return said("page", "lead", **facts)
-
-
-def _write_findings(
-    page: HtmlPage, findings: Sequence[Finding], pictures: Mapping[str, bytes]
-) -> None:
-    page.section("Findings")
-    shown: set[str] = set()
-    for finding in findings:
-        page.finding(finding.key, finding.verdict.value, finding.title, finding.evidence)
-        for name in finding.figures:
-            if name in pictures and name not in shown:
-                shown.add(name)
-                caption = said("captions", name, seed=f"seed {FIRST_SEED}")
-                files = f" Files: `figures/{name}.png`, `figures/{name}.svg`."
-                page.figure(pictures[name], caption + files, caption)
 
 
 SCORES_HEAD = (
@@ -143,22 +137,17 @@ def _percents(values: Spread) -> str:
 def sensitivity_table(page: HtmlPage, results: Results) -> None:
     """Write the scan of settings under both measures."""
     labels = {case.name: case.label for case in results.plan.cases}
-    rows = [
-        [
-            _short(labels[setting.case]),
-            *(value for _, value in setting.words),
-            _extremes(setting.rmse),
-            _extremes(setting.max_error),
+    rows = []
+    for setting in settings(results):
+        both = [
+            f"{sci(values.median)}\n[{sci(values.low)} … {sci(values.high)}]"
+            for values in (setting.rmse, setting.max_error)
         ]
-        for setting in settings(results)
-    ]
+        words = [value for _, value in setting.words]
+        rows.append([_short(labels[setting.case]), *words, *both])
     seeds = max((setting.runs for setting in settings(results)), default=0)
     head = ("Problem", "ε", "λ", "Rows", "Uniform RMSE", "Largest error")
     page.table(head, rows, said("tables", "sensitivity", seeds=seeds), cards=False)
-
-
-def _extremes(values: Spread) -> str:
-    return f"{sci(values.median)}\n[{sci(values.low)} … {sci(values.high)}]"
 
 
 def shares_table(page: HtmlPage, results: Results) -> None:
@@ -169,9 +158,8 @@ def shares_table(page: HtmlPage, results: Results) -> None:
     rows = []
     for seed in seeds:
         found = [runs.get((case.name, method.name, seed)) for case, method in columns]
-        rows.append(
-            [str(seed), *(percent(run.mixture_share) if run else "failed" for run in found)]
-        )
+        shares = [percent(run.mixture_share) if run else "failed" for run in found]
+        rows.append([str(seed), *shares])
     head = ("Seed", *(f"{case.label}: {method.title}" for case, method in columns))
     page.table(head, rows, said("tables", "shares", near=NEAR), cards=False)
 
@@ -187,7 +175,7 @@ def settings_table(page: HtmlPage, results: Results) -> None:
     }
     rows = []
     for case in results.plan.cases:
-        values = (f"{getattr(case, name):g}" for name in columns.values())
+        values = (f"{case.settings[name]:g}" for name in columns.values())
         rows.append([case.label, *values, sci(NU), str(COLLOCATION)])
     page.table(("Problem", *columns, "ν", "Rows"), rows, said("tables", "settings"))
 

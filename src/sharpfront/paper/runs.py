@@ -44,17 +44,27 @@ class Task:
     setting: tuple[tuple[str, str], ...] = ()
     keep: bool = False  # whether to keep what the figures need
 
+    @property
+    def which(self) -> tuple[str, str, str, int, tuple[tuple[str, str], ...]]:
+        """What tells the run from others."""
+        return self.group, self.case.name, self.method, self.seed, self.setting
+
 
 @dataclass(frozen=True)
-class Run:
-    """The measurements of one run."""
+class Which:
+    """Which run it was."""
 
-    # Which run it was.
     group: str
     case: str
     method: str
     seed: int
     setting: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Run(Which):
+    """The measurements of one run."""
+
     rmse: float  # root mean square error on uniform points, the paper's measure
     max_error: float  # largest error on a grid graded into the layers
     seconds: float  # wall time of the solve on one BLAS thread
@@ -100,21 +110,15 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Failure:
+class Failure(Which):
     """A run that raised an exception."""
 
-    group: str
-    case: str
-    method: str
-    seed: int
-    setting: tuple[tuple[str, str], ...]
     message: str
 
     @classmethod
     def of(cls, task: Task, error: BaseException) -> Failure:
         """Return what became of a task that raised an exception."""
-        message = f"{type(error).__name__}: {error}"
-        return cls(task.group, task.case.name, task.method, task.seed, task.setting, message)
+        return cls(*task.which, f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +143,6 @@ class Step:
 class View:
     """What the figures show of one run: the final values and every step."""
 
-    case: str
-    method: str
-    seed: int
     points: FloatArray
     values: FloatArray
     steps: tuple[Step, ...]
@@ -186,12 +187,12 @@ class _Watched:
 def perform(task: Task) -> Done:
     """Do one run; an exception becomes a `Failure`, so that the other runs go on."""
     try:
-        return _perform(task)
+        return _performed(task)
     except Exception as error:
         return Done(Failure.of(task, error))
 
 
-def _perform(task: Task) -> Done:
+def _performed(task: Task) -> Done:
     problem, watched = task.case.problem, _Watched(task.adaptor)
     started = time.perf_counter()
     solution = solve(problem, tol=TOL, seed=task.seed, adaptor=watched)
@@ -199,35 +200,29 @@ def _perform(task: Task) -> Done:
     pairs = list(zip(watched.proposals, watched.assessments, strict=True))
     wanted = pairs if task.keep else [pairs[0], pairs[-1]]
     steps = tuple(_step(problem, *proposal, assessment) for proposal, assessment in wanted)
-    lengths = _mixture_lengths([mixture for _, mixture in watched.proposals])
+    lengths = [mixture_length(m) for _, m in watched.proposals if m is not None]
     proposed = watched.proposals[0][0]
     once = task.case.constants and len(pairs) == 1 and proposed.rows
     expected = expected_level(problem, proposed) if once else None
-    run = _measured(task, solution, steps, lengths, expected, seconds)
+    run = _measured(task, solution, steps, lengths or (None,), expected, seconds)
     return Done(run, _view(task, solution, steps) if task.keep else None)
-
-
-def _mixture_lengths(mixtures: Sequence[Mixture | None]) -> tuple[float | None, float | None]:
-    lengths = [mixture_length(mixture) for mixture in mixtures if mixture is not None]
-    return (lengths[0], lengths[-1]) if lengths else (None, None)
 
 
 def _measured(
     task: Task,
     solution: Solution,
     steps: Sequence[Step],
-    lengths: tuple[float | None, float | None],
+    lengths: Sequence[float | None],
     expected: float | None,
     seconds: float,
 ) -> Run:
     case, domain, first, last = task.case, task.case.problem.domain, steps[0], steps[-1]
     history, mixture, told = solution.history, last.mixture, last.rows.size > 0
+    low, high = domain.bounds[:, 0]
+    margin = 0.05 * (high - low)
+    middle = solution(np.linspace(low + margin, high - margin, 1001))
     return Run(
-        task.group,
-        case.name,
-        task.method,
-        task.seed,
-        task.setting,
+        *task.which,
         uniform_rmse(solution, case.exact, domain),
         max_error(solution, case.exact, graded_points(domain, case.features)),
         seconds,
@@ -241,24 +236,19 @@ def _measured(
         count_near(last.rows, case.features, 1.0) if told else None,
         count_near(last.centres, case.features),
         float(np.max(np.diff(np.sort([*first.centres, *domain.bounds[:, 0]])))),
-        *_flatness(solution),
+        float(np.median(middle)),
+        float(np.ptp(middle)),
         expected,
         None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
         None if mixture is None else math.sqrt(float(np.min(mixture.covariances))),
         float(np.sum(last.density * last.volumes)),
         effective_length(first.rows_density) if told else None,
         effective_length(first.rows_squared) if told else None,
-        *lengths,
+        lengths[0],
+        lengths[-1],
         solution.error_estimate,
         str(solution.outcome.kind),
     )
-
-
-def _flatness(solution: Solution) -> tuple[float, float]:
-    low, high = (float(end) for end in solution.domain.bounds[:, 0])
-    margin = 0.05 * (high - low)
-    values = solution(np.linspace(low + margin, high - margin, 1001))
-    return float(np.median(values)), float(np.ptp(values))
 
 
 def count_near(points: FloatArray, features: Sequence[Feature], widths: float = NEAR) -> int:
@@ -328,4 +318,4 @@ def _view(task: Task, solution: Solution, steps: tuple[Step, ...]) -> View:
     inside = steps[-1].centres[domain.contains(steps[-1].centres[:, None])]
     # The kernels' own places are part of the curve, or spikes between the points go unseen.
     points = np.unique(np.concatenate([graded_points(domain, features, 300), inside]))
-    return View(task.case.name, task.method, task.seed, points, solution(points), steps)
+    return View(points, solution(points), steps)

@@ -7,6 +7,7 @@ polynomials in between; q Gauss points carry the equation, so that the degree is
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -136,21 +137,16 @@ class Reference:
         node = polynomial.polyfromroots(self.gauss)
         powers = polynomial.polyint(node, self.order)
         s = np.linspace(0, 1, 401)
-        left = np.array(
-            [polynomial.polyval(0.0, polynomial.polyder(powers, j)) for j in range(self.order)]
-        )
-        right = np.array(
-            [polynomial.polyval(1.0, polynomial.polyder(powers, j)) for j in range(self.order)]
-        )
         m = self.order
+        ends = [
+            polynomial.polyval(end, polynomial.polyder(powers, j))
+            for end in (0.0, 1.0)
+            for j in range(m)
+        ]
         hermite = self.table(s, 0)[:, [*range(m), *range(self.points, self.points + m)]]
         # What is left if values and slopes at the ends were exact: the ends are worth the most.
-        rest = polynomial.polyval(s, powers) - hermite @ np.concatenate([left, right])
-        return float(np.abs(rest).max() / _factorial(self.points))
-
-
-def _factorial(n: int) -> float:
-    return float(np.prod(np.arange(1, n + 1)))
+        rest = polynomial.polyval(s, powers) - hermite @ np.array(ends)
+        return float(np.abs(rest).max() / math.factorial(self.points))
 
 
 @lru_cache(maxsize=16)

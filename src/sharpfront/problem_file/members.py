@@ -50,6 +50,15 @@ class Measured:
     file: Path | None
     sigma: float | None
 
+    @classmethod
+    def of(cls, draft: Draft, folder: Path | None) -> Measured:
+        """Return what a file says of them."""
+        stated = draft.file.data
+        own = None if stated.file is None or folder is None else folder / stated.file
+        if stated.sigma is None:
+            return cls(own, None)
+        return cls(own, draft.names.number(stated.sigma, ("data", "sigma")))
+
     def read(self, file: Path | None = None) -> Data:
         """Return the measurements of a table, the one named in the problem file by default."""
         path = file or self.file
@@ -107,13 +116,3 @@ def free_parameters(draft: Draft) -> dict[str, Free]:
         except SharpfrontError as error:
             draft.book.note(path, str(error), name)
     return found
-
-
-def measured(draft: Draft, folder: Path | None) -> Measured:
-    """Return where measurements are."""
-    stated = draft.file.data
-    sigma = None
-    if stated.sigma is not None:
-        sigma = draft.names.number(stated.sigma, ("data", "sigma"))
-    file = None if stated.file is None or folder is None else folder / stated.file
-    return Measured(file, sigma)

@@ -14,10 +14,9 @@ from sharpfront.fit import Fit, Free, Table, fit, sweep
 from sharpfront.problem import Problem
 from sharpfront.problem_file.build import Draft
 from sharpfront.problem_file.measure import true_errors
-from sharpfront.problem_file.members import Measured, Members, free_parameters, measured
+from sharpfront.problem_file.members import Measured, Members, free_parameters
 from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
 from sharpfront.problem_file.names import functions
-from sharpfront.problem_file.schema import File
 from sharpfront.problem_file.shape import shaped
 from sharpfront.show import solve_report
 from sharpfront.solution import Solution
@@ -101,14 +100,9 @@ class Statement:
     def page(self, solution: Solution) -> str:
         """Return the page about a solution of it."""
         settings = {name: f"{value:g}" for name, value in self.parameters.items()}
-        page: str = solve_report(
-            solution,
-            title=self.title,
-            statement=self.text,
-            exact=self.exact or None,
-            settings=settings | {"tol": f"{solution.tol:g}"},
-        )
-        return page
+        settings["tol"] = f"{solution.tol:g}"
+        words = {"title": self.title, "statement": self.text}
+        return solve_report(solution, exact=self.exact or None, settings=settings, **words)
 
     @property
     def bare_parts(self) -> tuple[str, ...]:
@@ -155,39 +149,25 @@ def read_text(
     source = source.removeprefix("\ufeff")
     file, book = shaped(source, name)
     given = dict(changed or {})
-    _require_parameters(given, file, book)
-    place = None if folder is None else Path(folder)
-    draft = Draft(file, book, place, given)
-    built = draft.built()
-    options, family = _options(draft, place, given)
-    free, data = free_parameters(draft), measured(draft, place)
-    if built is None or book.mistakes:
-        raise StatementError(book.mistakes, name, source)
-    stem = Path(name).stem
-    return Statement(
-        stem,
-        file.title or stem,
-        source,
-        built.problem,
-        built.parameters,
-        built.exact,
-        options,
-        family,
-        members=Members(source, name, place, tuple(file.parameters), given),
-        free=free,
-        data=data,
-    )
-
-
-def _require_parameters(changed: dict[str, float | str], file: File, book: Book) -> None:
-    for name in [n for n in changed if n not in file.parameters]:
-        del changed[name]
+    for parameter in [n for n in given if n not in file.parameters]:
+        del given[parameter]
         known = ", ".join(file.parameters) or "none"
         words = (
-            f"--set {name}: the file has no parameter {name!r}."
-            f"{did_you_mean(name, file.parameters)} Its parameters: {known}."
+            f"--set {parameter}: the file has no parameter {parameter!r}."
+            f"{did_you_mean(parameter, file.parameters)} Its parameters: {known}."
         )
-        book.mistakes.append(Mistake((), words, name))
+        book.mistakes.append(Mistake((), words, parameter))
+    place = None if folder is None else Path(folder)
+    draft = Draft(file, book, place, given)
+    problem, exact = draft.problem(), draft.exact()
+    options, family = _options(draft, place, given)
+    free, data = free_parameters(draft), Measured.of(draft, place)
+    if problem is None or book.mistakes:
+        raise StatementError(book.mistakes, name, source)
+    stem = Path(name).stem
+    own, parameters = Members(source, name, place, tuple(file.parameters), given), draft.parameters
+    stated = (stem, file.title or stem, source, problem, parameters, exact, options, family)
+    return Statement(*stated, members=own, free=free, data=data)
 
 
 def _options(
@@ -195,7 +175,12 @@ def _options(
 ) -> tuple[dict[str, Any], Callable[[float], Problem] | None]:
     """Return how to solve, also of a file with mistakes, so that all of them are found at once."""
     file, book, settings = draft.file, draft.book, draft.file.solve
-    numbers = _number_options(draft)
+    tol = settings.tol
+    if isinstance(tol, str):
+        tol = draft.names.number(tol, ("solve", "tol"))
+    if tol is not None and not 0 < tol < 1:
+        book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
+    numbers = {"tol": tol, "max_kernels": settings.max_kernels, "seed": settings.seed}
     found: dict[str, Any] = {k: v for k, v in numbers.items() if v is not None}
     if settings.guess is not None:
         unknowns = draft.names.symbols.unknowns
@@ -207,26 +192,12 @@ def _options(
 
     def family(value: float) -> Problem:
         aside = Book(book.source, book.spans)
-        made = Draft(file, aside, folder, {**changed, parameter: value}).built()
+        made = Draft(file, aside, folder, {**changed, parameter: value}).problem()
         if made is None:
             raise StatementError(aside.mistakes, "problem", book.source)
-        return made.problem
+        return made
 
     return {**found, "continuation": way}, family
-
-
-def _number_options(draft: Draft) -> dict[str, float | int | None]:
-    settings, book = draft.file.solve, draft.book
-    tol = settings.tol
-    if isinstance(tol, str):
-        tol = draft.names.number(tol, ("solve", "tol"))
-    if isinstance(tol, float) and not 0 < tol < 1:
-        book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
-    return {
-        "tol": None if isinstance(tol, str) else tol,
-        "max_kernels": settings.max_kernels,
-        "seed": settings.seed,
-    }
 
 
 def _way(draft: Draft) -> list[float]:
@@ -251,9 +222,5 @@ def steps_to(target: float, values: Sequence[float]) -> list[float]:
     """
     falling = len(values) > 1 and values[-1] < values[0]
     rising = len(values) > 1 and values[-1] > values[0]
-    before = [
-        v
-        for v in values
-        if v != target and not (falling and v < target) and not (rising and v > target)
-    ]
-    return [*before, target]
+    beyond = [(falling and v < target) or (rising and v > target) for v in values]
+    return [*(v for v, far in zip(values, beyond, strict=True) if v != target and not far), target]

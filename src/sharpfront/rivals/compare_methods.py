@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sharpfront.catalog import listing, named
 from sharpfront.checks import explained, listed, positive, refusal, whole
 from sharpfront.problem import Problem
-
-if TYPE_CHECKING:
-    from sharpfront.problem_file import Statement
-    from sharpfront.rivals.comparison import Comparison
-    from sharpfront.rivals.contract import Subject
-    from sharpfront.rivals.racing import Lane
+from sharpfront.problem_file import Statement, read
+from sharpfront.rivals.comparison import Comparison
+from sharpfront.rivals.contract import Subject
+from sharpfront.rivals.racing import Lane, race
+from sharpfront.rivals.table import chosen
+from sharpfront.rivals.true_error import judge_of
 
 FIRST_SEED = 42
 
@@ -72,12 +73,6 @@ def compare(
     >>> found.lane("ours").best.error < 1e-6
     True
     """
-    from sharpfront.catalog import listing
-    from sharpfront.rivals.comparison import Comparison
-    from sharpfront.rivals.racing import race
-    from sharpfront.rivals.table import chosen
-    from sharpfront.rivals.true_error import judge_of
-
     rivals = chosen(None if methods is None else listed(methods))
     budget = positive(seconds, "seconds", "seconds=5")
     drawn = tuple(FIRST_SEED + i for i in range(whole(seeds, "seeds", 1, "seeds=3")))
@@ -87,10 +82,8 @@ def compare(
     judge = judge_of(statement, subject(), budget)
     lanes: tuple[Lane, ...] = ()
     for rival in rivals:
-        # Ours is the first.
-        ours = lanes[0] if lanes else None
-        lane = race(rival, subject, judge, seconds=budget, seeds=drawn, ours=ours, say=say)
-        lanes = (*lanes, lane)
+        ours = lanes[0] if lanes else None  # ours is the first
+        lanes += (race(rival, subject, judge, seconds=budget, seeds=drawn, ours=ours, say=say),)
     entry = listing().get(statement.name)
     return Comparison(
         name=statement.name,
@@ -108,10 +101,6 @@ def _stated(
     problem: Any, exact: Any, guess: Any, nu: float | None
 ) -> tuple[Statement, Callable[[], Subject]]:
     """Return what is raced in words and numbers, and what makes it anew for each run."""
-    from sharpfront.catalog import named
-    from sharpfront.problem_file import Statement, read
-    from sharpfront.rivals.contract import Subject
-
     if isinstance(problem, str) and not problem.endswith(".toml"):
         entry = named(problem)
         own = entry.stated(nu)

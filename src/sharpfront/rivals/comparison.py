@@ -75,17 +75,17 @@ class Comparison:
     def beside_ours(self, lane: Lane) -> BestRival:
         """Return where a method does best beside ours."""
         reached = [p for p in POWERS if lane.best is not None and lane.best.error <= p]
-        ours = self.lane("ours")
-        found = [BestRival(power, _ratio(lane, ours, power)) for power in reached]
+        own = self.lane("ours").seconds_to
+        # What ours does not reach takes it for ever.
+        found = [BestRival(p, lane.seconds_to(p) / own(p)) for p in reached]
         return min(found, key=lambda b: (b.ratio, b.target), default=BestRival(math.nan, math.inf))
 
     @property
     def losses(self) -> tuple[tuple[Lane, BestRival], ...]:
         """The methods that were faster than ours to some error, or got further; worst first."""
         found = [(x, self.beside_ours(x)) for x in self.lanes if x.name != "ours"]
-        return tuple(
-            sorted((f for f in found if f[1].ratio < 1), key=lambda f: (f[1].ratio, f[1].target))
-        )
+        lost = [f for f in found if f[1].ratio < 1]
+        return tuple(sorted(lost, key=lambda f: (f[1].ratio, f[1].target)))
 
     def ordered(self) -> list[Lane]:
         """Return the methods with our losses first, then ours, then the others by how near."""
@@ -97,27 +97,24 @@ class Comparison:
 
     def rows(self) -> list[list[str]]:
         """Return the table as texts, under `HEAD`."""
-        return [self._row(lane) for lane in self.ordered()]
-
-    def _row(self, lane: Lane) -> list[str]:
-        best = lane.best
-        if best is None:
-            return [lane.title, lane.failure, *[""] * (len(HEAD) - 2)]
-        beside = "" if lane.name == "ours" else str(self.beside_ours(lane))
-        times = [_time(lane.seconds_to(target)) for target in TARGETS]
-        return [lane.title, beside, _spread(best), _time(best.seconds), *times]
+        rows = []
+        for lane in self.ordered():
+            if lane.best is None:
+                rows.append([lane.title, lane.failure, *[""] * (len(HEAD) - 2)])
+                continue
+            beside = "" if lane.name == "ours" else str(self.beside_ours(lane))
+            times = [lane.best.seconds, *(lane.seconds_to(target) for target in TARGETS)]
+            written = ["–" if math.isinf(t) else f"{t:.2g}" for t in times]
+            rows.append([lane.title, beside, _spread(lane.best), *written])
+        return rows
 
     def __str__(self) -> str:
         rows = [list(HEAD), *self.rows()]
         # What a method that did not run says may be longer than all else.
         ran = [row for row in rows if row[2]]
-        widths = [
-            max(len(row[0]) for row in rows),
-            *(max(len(row[i]) for row in ran) for i in range(1, len(HEAD))),
-        ]
-        lines = [
-            "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-        ]
+        widths = [max(len(row[i]) for row in (ran if i else rows)) for i in range(len(HEAD))]
+        padded = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows]
+        lines = ["  ".join(row).rstrip() for row in padded]
         return "\n".join([self.title, *lines, f"Errors against {self.truth}."])
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,15 +135,14 @@ class Comparison:
 
     def _lane_dict(self, lane: Lane) -> dict[str, Any]:
         beside = self.beside_ours(lane)
+        ran = lane.name != "ours" and lane.marks
         return {
             "name": lane.name,
             "title": lane.title,
             "citation": lane.citation,
             "skipped": lane.skipped or None,
             "failure": lane.failure or None,
-            "beside_ours": None
-            if lane.name == "ours" or not lane.marks
-            else {"target": beside.target, "ratio": beside.ratio, "words": str(beside)},
+            "beside_ours": {**vars(beside), "words": str(beside)} if ran else None,
             "seconds_to": {f"{t:.0e}": lane.seconds_to(t) for t in TARGETS},
             "spent": lane.spent,
             "marks": [
@@ -176,25 +172,13 @@ class Comparison:
         return file
 
 
-def _ratio(lane: Lane, ours: Lane, target: float) -> float:
-    its, own = lane.seconds_to(target), ours.seconds_to(target)
-    if math.isinf(its):
-        return math.inf
-    return 0.0 if math.isinf(own) else its / own
-
-
 def _spread(mark: FrontierPoint) -> str:
     """Return the median error, and the extremes where they differ."""
     errors = sorted(run.error for run in mark.runs)
     words = f"{mark.error:.1e}"
     if errors[-1] > 1.5 * errors[0]:
-        words += f" [{_short(errors[0])}, {_short(errors[-1])}]"
+        short = (
+            "∞" if math.isinf(error) else f"{error:.0e}" for error in errors[:: len(errors) - 1]
+        )
+        words += f" [{', '.join(short)}]"
     return words
-
-
-def _short(error: float) -> str:
-    return "∞" if math.isinf(error) else f"{error:.0e}"
-
-
-def _time(seconds: float) -> str:
-    return "–" if math.isinf(seconds) else f"{seconds:.2g}"

@@ -60,7 +60,7 @@ class BatchedRows:
         # Ties that are made one by one.
         self._special: dict[int, list[tuple[int, Tie]]] = {}
         for k in np.flatnonzero(~plain).tolist():
-            for side, tie in enumerate(ties.of_face(k, faces[k], self.patches)):
+            for side, tie in ties.of_face(k, faces[k], self.patches).items():
                 patch = faces[k].contacts[side].patch
                 self._special.setdefault(patch, []).append((int(self._starts[k, side]), tie))
 

@@ -31,25 +31,12 @@ from sharpfront.rows.side_quadrature import (
 )
 
 Rows = tuple[FloatArray, FloatArray]
+# Points of a side along each axis of the reference cell, and weights.
+Rule = tuple[list[FloatArray], FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.
 SIDES_KEPT = 4
 # Points on what lies inside of a side, for each function along it.
 ALONG = 2
-
-
-class OnSide(NamedTuple):
-    """A condition at Gauss points of a side of a patch."""
-
-    form: LinearForm
-    patch: Patch
-    side: Side
-    rule: tuple[list[FloatArray], FloatArray]  # the points along each axis, and weights
-    # The same in space, with normals.
-    points: FloatArray
-    normals: FloatArray
-    # The form in the patch's chart, and in space.
-    values: FormValues
-    space: FormValues
 
 
 class ConditionAt(NamedTuple):
@@ -118,25 +105,26 @@ class ConditionRows:
             found = form_at(form, self.measure.problem.coordinates, *every)
             values, space = found.in_chart(taylor).split(ends), found.split(ends)
             for i, own in enumerate(out):
-                at_side = patches[i], sides[i], rules[i], points[i], normals[i]
-                own.append(self._on_side(OnSide(form, *at_side, values[i], space[i])))
+                matrix, scale = self._scaled(form, patches[i], sides[i], rules[i], values[i])
+                where = patches[i], points[i], normals[i], space[i], scale
+                own.append((matrix, self._right_on_side(form, sides[i], rules[i], *where)))
         return out
 
     def on_curves(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
         """Return the rows of some patches on the boundary that cuts them."""
         out: dict[int, list[Rows]] = {}
         for i in which:
-            if patches[i].cut is not None:
+            if (cut := patches[i].cut) is not None:
                 key = ("curves", patches[i])
                 if key not in self._kept:
-                    self._kept[key] = self._along_curves(patches[i])
+                    found = cut.boundary(max(patches[i].functions)).items()
+                    self._kept[key] = [
+                        rows
+                        for part, own in found
+                        for rows in self._scattered(patches[i], part, *own)
+                    ]
                 out[i] = self._kept[key]
         return out
-
-    def _along_curves(self, patch: Patch) -> list[Rows]:
-        assert patch.cut is not None
-        found = patch.cut.boundary(max(patch.functions)).items()
-        return [rows for part, own in found for rows in self._scattered(patch, part, *own)]
 
     def _on_pieces(
         self, patch: Patch, side: Side, part: str, pieces: Sequence[tuple[float, float]]
@@ -170,13 +158,16 @@ class ConditionRows:
             )
             yield rows(values), self._right_sides(here)
 
-    def _scaled(self, here: OnSide) -> tuple[FloatArray, FloatArray]:
-        """Return the rows of a condition, and what its values are multiplied by in them."""
-        form, patch, side, (z, weights), _, _, values, _ = here
-        weight = self.measure.weight(patch)
-        key = (id(form), side.axis, side.end, patch.shape, weight) if is_constant(form) else None
-        if key is not None and patch.chart is None and key in self._shared:
-            return self._shared[key]
+    def _scaled(
+        self, form: LinearForm, patch: Patch, side: Side, rule: Rule, values: FormValues
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the rows of a condition on a side, and what its values are multiplied by."""
+        weight, (z, weights) = self.measure.weight(patch), rule
+        key: Hashable = None
+        if patch.chart is None and is_constant(form):
+            key = id(form), side.axis, side.end, patch.shape, weight
+            if key in self._shared:
+                return self._shared[key]
         size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
         scale = weight / np.maximum(size, TINY)
         tables = side_tables(patch, side, values.order)
@@ -185,9 +176,18 @@ class ConditionRows:
             self._shared[key] = known
         return known
 
-    def _on_side(self, here: OnSide) -> Rows:
-        form, patch, side, (z, weights), points, normals, _, space = here
-        matrix, scale = self._scaled(here)
+    def _right_on_side(
+        self,
+        form: LinearForm,
+        side: Side,
+        rule: Rule,
+        patch: Patch,
+        points: FloatArray,
+        normals: FloatArray,
+        space: FormValues,
+        scale: FloatArray,
+    ) -> FloatArray:
+        z, weights = rule
         counts, unknowns = tuple(map(len, z)), self.measure.unknowns
 
         def rows(other: FormValues) -> FloatArray:
@@ -198,7 +198,7 @@ class ConditionRows:
             return weighed_source(values, weights, counts)
 
         where = patch, points, normals, space, scale
-        return matrix, self._right_sides(ConditionAt(form, *where, rows, weighed))
+        return self._right_sides(ConditionAt(form, *where, rows, weighed))
 
     def _right_sides(self, here: ConditionAt) -> FloatArray:
         """Return what the rows of a condition are to be, beside the probes, (m, k)."""

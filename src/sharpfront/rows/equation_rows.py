@@ -18,13 +18,12 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaf_rows import Matrix, Reduced, remainder
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.threads import mapped
-from sharpfront.problem import Problem
 from sharpfront.rows.form_values import FormValues, RowPoints, constants_of, form_at, kinds_of
 from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.row_norm import felt_size, size_of_terms
 from sharpfront.rows.row_scaling import TINY, Measure, lightest
 from sharpfront.rows.side_quadrature import inner_sides, local_sides, scattered_matrix
-from sharpfront.rows.sources import Source, resolved_sources
+from sharpfront.rows.sources import resolved_sources
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
 # another norm, hardly later.
@@ -53,6 +52,11 @@ class EquationRows:
         self._kept: dict[Patch, Reduced] = {}
         # Whether others with the same operator want what reduces the rows of each patch.
         self._asked = False
+
+    def key(self, patch: Patch) -> Hashable:
+        """Return what is the same for patches with the same rows."""
+        shared = self.measure.constant and patch.chart is None and patch.cut is None
+        return patch.shape if shared else patch
 
     def like(self, other: EquationRows) -> None:
         """Share what reduces the rows of another problem with the same operator."""
@@ -99,10 +103,11 @@ class EquationRows:
         places, problem = RowPoints(patches), self.measure.problem
         plain = patches[0].cut is None and patches[0].chart is None
         if (self.measure.constant and plain) or all(patch in self._alike for patch in patches):
-            ends = np.cumsum([len(x) for x, _ in places.rules])[:-1]
+            ends, names = np.cumsum([len(x) for x, _ in places.rules])[:-1], problem.coordinates
+            every = [_source(form.source, names, places.every) for form in problem.forms]
             sources = [
-                with_means(form, problem.coordinates, patches, np.split(source(places.every), ends))
-                for form, source in zip(problem.forms, sources_of(problem), strict=True)
+                with_means(form, names, patches, np.split(source, ends))
+                for form, source in zip(problem.forms, every, strict=True)
             ]
             return [
                 self._like_others(patch, places.rules[i], [s[i] for s in sources])
@@ -182,31 +187,21 @@ class EquationRows:
         scales: Sequence[FloatArray | float],
         rule: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
+        measure, (points, weights) = self.measure, rule
+
         def weighed(values: Iterable[FloatArray]) -> FloatArray:
-            own = [_weighed(patch, v * k, rule[1]) for v, k in zip(values, scales, strict=True)]
+            own = [_weighed(patch, v * k, weights) for v, k in zip(values, scales, strict=True)]
             return own[0] if len(own) == 1 else np.concatenate(own)
 
-        measure = self.measure
-        load = weighed(measure.load(rule[0])) if measure.loaded else 0.0
-        return measure.probed(weighed(values), load, rule[0], self._shared(patch, rule, scales))
-
-    def _shared(
-        self,
-        patch: Patch,
-        rule: tuple[FloatArray, FloatArray],
-        scales: Sequence[FloatArray | float],
-    ) -> FloatArray | float:
-        """Return the right-hand sides of the functions of all patches, of one equation.
-
-        Its highest derivatives with constant coefficients leave nothing of them.
-        """
-        measure, (points, weights) = self.measure, rule
-        if not measure.shared or measure.principal:
-            return 0.0
-        form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
-        scale = np.broadcast_to(scales[0], len(points))
-        found = np.asarray(measure.of_functions(form, points, scale, patch))
-        return _weighed(patch, found, weights)
+        shared: FloatArray | float = 0.0
+        if measure.shared and not measure.principal:
+            # Of functions of all patches highest derivatives with constant coefficients leave none.
+            form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
+            scale = np.broadcast_to(scales[0], len(points))
+            found = np.asarray(measure.of_functions(form, points, scale, patch))
+            shared = _weighed(patch, found, weights)
+        load = weighed(measure.load(points)) if measure.loaded else 0.0
+        return measure.probed(weighed(values), load, points, shared)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
@@ -273,11 +268,6 @@ def _weighed(patch: Patch, values: FloatArray, weights: FloatArray) -> FloatArra
     if patch.cut is not None:
         return values
     return weighed_source(values, weights, patch.row_points, patch.row_functions)
-
-
-def sources_of(problem: Problem) -> list[Source]:
-    """Return the right-hand side of each equation as a function of points."""
-    return [partial(_source, form.source, problem.coordinates) for form in problem.forms]
 
 
 def _source(source: Expression, coordinates: Sequence[str], points: FloatArray) -> FloatArray:

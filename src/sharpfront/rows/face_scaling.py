@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from sharpfront.bases.patch import Patch, to_rounding
 from sharpfront.rows.faces import Face
@@ -54,7 +53,8 @@ def moments_along(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
     """Return how many moments traces have along a face."""
     below, above = face.below, face.above
     a, b = patches[below.patch].functions, patches[above.patch].functions
-    return _richer(a[: below.axis] + a[below.axis + 1 :], b[: above.axis] + b[above.axis + 1 :])
+    pairs = zip(below.rest, above.rest, strict=True)
+    return tuple([max(1, max(a[i], b[j]) - FEWER_MOMENTS) for i, j in pairs])
 
 
 def decays_along(face: Face, patches: Sequence[Patch]) -> tuple[float, ...]:
@@ -64,9 +64,3 @@ def decays_along(face: Face, patches: Sequence[Patch]) -> tuple[float, ...]:
         one, other = patches[face.below.patch].maps[a], patches[face.above.patch].maps[b]
         out.append(one.decays if one == other else 0.0)
     return tuple(out)
-
-
-@lru_cache(maxsize=1024)
-def _richer(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many moments go with so many functions along a face on either side."""
-    return tuple(max(1, max(p, q) - FEWER_MOMENTS) for p, q in zip(a, b, strict=True))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -49,6 +49,15 @@ class FormValues:
     terms: Sequence[Derived]
     coefficients: Sequence[FloatArray]
     rhs: FloatArray
+
+    @classmethod
+    def of_sum(cls, parts: Iterable[tuple[Derived, Any]], rhs: FloatArray) -> FormValues:
+        """Return a sum of derivatives with coefficients, each of them once."""
+        known: dict[tuple[str, tuple[int, ...]], tuple[Derived, Any]] = {}
+        for term, c in parts:
+            key = term.unknown, term.orders
+            known[key] = term, known[key][1] + c if key in known else c
+        return cls([t for t, _ in known.values()], [c for _, c in known.values()], rhs)
 
     @property
     def order(self) -> int:

@@ -12,12 +12,13 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.equation.expression import Constant
+from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.interfaces import CurvedConditions, curved_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.problem import Problem
+from sharpfront.rows.face_scaling import FaceMeasure
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.form_values import FormValues, taylor_of
 from sharpfront.rows.interfaces import Moments, OfFunctions, moments_on, scale_of
@@ -68,16 +69,15 @@ class Fronts:
         face: Face,
         patches: Sides,
         here: Contact,
-        count: int,
-        depth: float,
-        weights: tuple[float, float],
+        sizes: FaceMeasure,
         functions: OfFunctions | None = None,
     ) -> Moments:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
-        Of the patches below and above it, the rows are those on the side `here`; across the face
-        data are measured in the depth. Last come the sides of `functions`, if given.
+        Of the patches below and above it, the rows are those on the side `here`. Last come the
+        sides of `functions`, if given.
         """
+        (count,) = sizes.counts
         sides = list(zip(patches, face.contacts, strict=True))
         spatial = [self._forms(p, c, count, face.normal) for p, c in sides]
         taylors = [taylor_of(p, face_rule(p, c, count)[0]) for p, c in sides]
@@ -86,8 +86,8 @@ class Fronts:
         if face.normal is None:
             lengths = [np.minimum(*lengths) for _ in patches]
         for across, c in zip(lengths, face.contacts, strict=True):
-            across[c.axis] = depth
-        scales = [scale_of(p, lengths, weights, self.rough) for p in zip(*both, strict=True)]
+            across[c.axis] = sizes.depth
+        scales = [scale_of(p, lengths, sizes.weights, self.rough) for p in zip(*both, strict=True)]
         own = 0 if here is face.below else 1
         patch, unknowns = patches[own], self.problem.unknowns
         at, mean = face_rule(patch, here, count)
@@ -141,12 +141,10 @@ def _limit(
 ) -> FormValues:
     """Return a sum of forms times factors at points of an edge, as a limit from one side."""
     count = len(forms[0][1])
-    known: dict[tuple[str, tuple[int, ...]], tuple[Term, FloatArray]] = {}
-    rhs = np.zeros(count)
-    for form, factor in forms:
-        for term in form.terms:
-            value = factor * inside_values(term.coefficient, at, inside, count)
-            key = term.unknown, term.orders
-            known[key] = term, value + (known[key][1] if key in known else 0.0)
-        rhs -= factor * inside_values(form.source, at, inside, count)
-    return FormValues([t for t, _ in known.values()], [c for _, c in known.values()], rhs)
+
+    def values(graph: Expression) -> FloatArray:
+        return inside_values(graph, at, inside, count)
+
+    parts = [(t, factor * values(t.coefficient)) for form, factor in forms for t in form.terms]
+    rhs = sum((-factor * values(form.source) for form, factor in forms), np.zeros(count))
+    return FormValues.of_sum(parts, rhs)

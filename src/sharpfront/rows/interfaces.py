@@ -14,16 +14,17 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import Constant
-from sharpfront.equation.interfaces import Flux, interface_conditions
+from sharpfront.equation.interfaces import Flux, InterfaceConditions, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
+from sharpfront.rows.face_scaling import FaceMeasure
 from sharpfront.rows.faces import Face
 from sharpfront.rows.form_values import FormValues
 from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
@@ -48,14 +49,6 @@ OfFunctions = Callable[[FormValues, FloatArray, float], FloatArray]
 Moments = tuple[FloatArray, FloatArray, FloatArray | None]
 
 
-@dataclass(frozen=True)
-class FaceSizes:
-    """Lengths in which the data on a face are measured, (d,), and the weights of its patches."""
-
-    sides: FloatArray
-    weights: tuple[float, float]
-
-
 class Interfaces:
     """The lines of a linear problem on which something jumps, and what goes on there.
 
@@ -65,7 +58,6 @@ class Interfaces:
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
         self.problem, self.rough = problem, rough
         self.low, self.high = problem.domain.bounds
-        self._data: dict[tuple[int, float], tuple[Datum, ...]] = {}
 
     @cached_property
     def lines(self) -> tuple[FloatArray, ...]:
@@ -77,7 +69,8 @@ class Interfaces:
     def _lines(self, axis: int) -> FloatArray:
         name, low, high = self._axis(axis)
         found = [places_along(e, name, low, high) for e in self.problem.equations]
-        loads = [q.place for q in self._loads(axis)]
+        fluxes = self._conditions[axis].fluxes
+        loads = [q.place for flux in fluxes for q in self._loads(flux, axis)]
         stated = [j.place for j in self.problem.jumps if j.coordinate == name]
         every = np.unique(np.concatenate([*found, loads, stated]))
         return np.asarray(every[np.diff(every, prepend=-math.inf) > ROUNDING * (high - low)])
@@ -86,22 +79,16 @@ class Interfaces:
         return self.problem.coordinates[axis], float(self.low[axis]), float(self.high[axis])
 
     @cached_property
-    def _conditions(self) -> tuple[tuple[dict[str, int], tuple[Flux, ...]], ...]:
+    def _conditions(self) -> list[InterfaceConditions]:
         """How smooth unknowns are, and which fluxes go on, for each axis."""
         p = self.problem
-        found = [
+        return [
             interface_conditions(p.equations, p.unknowns, p.coordinates, name)
             for name in p.coordinates
         ]
-        return tuple((f.continuous, f.fluxes) for f in found)
 
-    def _loads(self, axis: int) -> list[PlacedLoad]:
-        return [
-            placed
-            for flux in self._conditions[axis][1]
-            for load in flux.loads
-            for placed in placed_loads(load, *self._axis(axis))
-        ]
+    def _loads(self, flux: Flux, axis: int) -> list[PlacedLoad]:
+        return [q for load in flux.loads for q in placed_loads(load, *self._axis(axis))]
 
     def data(self, axis: int, place: float) -> tuple[Datum, ...]:
         """Return what both sides share at a place along an axis; nothing where nothing jumps."""
@@ -114,23 +101,19 @@ class Interfaces:
         seam = joined and abs(place - self.high[axis]) <= near
         if not on_line and not seam:
             return ()
-        key = (axis, place)
-        if key not in self._data:
-            self._data[key] = self._made(axis, place, near)
-        return self._data[key]
+        return self._made(axis, place, near)
 
+    @remembered()
     def _made(self, axis: int, place: float, near: float) -> tuple[Datum, ...]:
-        continuous, fluxes = self._conditions[axis]
         dimension = len(self.low)
         out = []
-        for unknown, count in continuous.items():
+        for unknown, count in self._conditions[axis].continuous.items():
             for k in range(count):
                 orders = tuple(k if a == axis else 0 for a in range(dimension))
                 form = LinearForm((Term(unknown, orders, Constant(1.0)),), Constant(0.0))
                 out.append(Datum(form, form))
-        for flux in fluxes:
-            loads = [q for load in flux.loads for q in placed_loads(load, *self._axis(axis))]
-            here = [q for q in loads if abs(q.place - place) <= near]
+        for flux in self._conditions[axis].fluxes:
+            here = [q for q in self._loads(flux, axis) if abs(q.place - place) <= near]
             out.append(Datum(flux.form, self._loaded(flux, here, axis)))
         for stated in self.problem.jumps:
             if stated.coordinate == self._axis(axis)[0] and abs(stated.place - place) <= near:
@@ -143,7 +126,7 @@ class Interfaces:
         for placed in loads:
             own = linear_form(placed.strength)
             for term in own.terms:
-                if term.orders[axis] >= self._conditions[axis][0][term.unknown]:
+                if term.orders[axis] >= self._conditions[axis].continuous[term.unknown]:
                     raise EquationError(
                         f"sf.delta multiplies a derivative of {term.unknown} that jumps where the "
                         "load is; it can multiply what goes on there, such as the unknown itself."
@@ -158,21 +141,20 @@ class Interfaces:
         face: Face,
         patches: tuple[Patch, Patch],
         end: int,
-        counts: Sequence[int],
-        sizes: FaceSizes,
+        sizes: FaceMeasure,
         functions: OfFunctions | None = None,
     ) -> Moments:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
         Of the patches below and above it, the rows are those of the one below for `end` 1, whose
-        upper end the face is, else of the other. There are counts of moments along the other axes,
-        and sizes in which the data are measured. Last come the sides of `functions`, if given.
+        upper end the face is, else of the other. Last come the sides of `functions`, if given.
         """
-        sides = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
+        sides = [_Sided(self.problem, face, patches[s], 1 - s, sizes.counts) for s in (0, 1)]
         own = sides[1 - end]
         both = [(sides[0].values(d.below), sides[1].values(d.above)) for d in data]
-        lengths = [sizes.sides] * 2
-        scales = [scale_of(pair, lengths, sizes.weights, self.rough) for pair in both]
+        lengths = np.minimum(patches[0].sides, patches[1].sides)
+        lengths[face.below.axis] = sizes.depth
+        scales = [scale_of(pair, [lengths] * 2, sizes.weights, self.rough) for pair in both]
         here = [pair[1 - end] for pair in both]
         rows = [own.rows(form, self.problem.unknowns) for form in here]
         return moments_on(own.projection, rows, here, scales, own.points, functions)
@@ -261,8 +243,12 @@ def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
     for quantity, equals in zip(stated.forms, stated.steps, strict=True):
         lead = max(quantity.terms, key=lambda t: t.orders[axis])
         wanted = (lead.unknown, lead.orders[axis])
-        found = [i for i, d in enumerate(data) if wanted in _leading(d.below, axis)]
-        found += [i for i, d in enumerate(data) if wanted in _all_orders(d.below, axis)]
+        # Those that it leads first.
+        found = []
+        for i, datum in enumerate(data):
+            orders = {(t.unknown, t.orders[axis]) for t in datum.below.terms}
+            if wanted in orders:
+                found.append((max(k for _, k in orders) > wanted[1], i))
         if not found:
             raise ProblemError(
                 f"sf.jump states a jump across {stated.coordinate} = {stated.place:g} of something "
@@ -273,13 +259,4 @@ def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
             quantity.terms + tuple(Term(t.unknown, t.orders, -t.coefficient) for t in equals.terms),
             quantity.source - equals.source,
         )
-        data[found[0]] = Datum(quantity, above)
-
-
-def _leading(form: LinearForm, axis: int) -> set[tuple[str, int]]:
-    most = max((t.orders[axis] for t in form.terms), default=0)
-    return {(t.unknown, most) for t in form.terms if t.orders[axis] == most}
-
-
-def _all_orders(form: LinearForm, axis: int) -> set[tuple[str, int]]:
-    return {(t.unknown, t.orders[axis]) for t in form.terms}
+        data[min(found)[1]] = Datum(quantity, above)

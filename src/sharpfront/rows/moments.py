@@ -47,24 +47,23 @@ def weighed_rows(
         return form_matrix(form, scale * np.sqrt(weights), tables, unknowns)
     counts = tuple(t.shape[1] for t in tables)
     tests = tests or plain_tests(counts)
-    if not all(_is_constant(scale * c) for c in form.coefficients):
+    scaled = [np.asarray(scale * c) for c in form.coefficients]
+    if any(np.ptp(v) > CONSTANT_TO * np.abs(v).max(initial=0.0) for v in scaled):
         # Summed axis by axis every term would be as much work as this one product is for all.
         return all_means(counts, tests) @ form_matrix(form, scale, tables, unknowns)
-    rows, columns = products(tuple(n for n, _ in tests), True), _columns(tables)
+    rows = products(tuple(n for n, _ in tests), True)
+    columns = products(tuple(t.shape[2] for t in tables), True)
     tested = [means_of(n, *test) for n, test in zip(counts, tests, strict=True)]
-    parts = []
-    for unknown in unknowns:
-        part = np.zeros((rows.shape[1], columns.shape[1]))
-        for term, c in zip(form.terms, form.coefficients, strict=True):
-            if term.unknown == unknown:
-                own = [t[k] for t, k in zip(tables, term.orders, strict=True)]
-                part += _moments(float(np.ravel(scale * c)[0]), tested, own, rows, columns)
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-
-def _is_constant(values: FloatArray) -> bool:
-    return bool(np.ptp(values) <= CONSTANT_TO * np.abs(values).max(initial=0.0))
+    out = np.zeros((rows.shape[1], len(unknowns), columns.shape[1]))
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        if term.unknown in unknowns:
+            part = np.full((1, 1), float(np.ravel(scale * c)[0]))
+            for mean, table, k, r, p in zip(
+                tested, tables, term.orders, rows, columns, strict=True
+            ):
+                part = part * (mean @ table[k])[np.ix_(r, p)]
+            out[:, unknowns.index(term.unknown)] += part
+    return out.reshape(len(out), -1)
 
 
 def plain_tests(counts: tuple[int, ...]) -> Tests:
@@ -97,10 +96,6 @@ def weighed_source(
     return np.asarray(found[tuple(products(tuple(n for n, _ in tests), True))])
 
 
-def _columns(tables: Sequence[FloatArray]) -> Ints:
-    return products(tuple(t.shape[2] for t in tables), is_joint(len(tables)))
-
-
 def means(count: int) -> FloatArray:
     """Return what takes values at Gauss points to means with their Legendre polynomials."""
     return means_of(count, count, 0.0)
@@ -119,25 +114,6 @@ def along_axes(block: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
         three = block.reshape(math.prod(before), block.shape[axis], -1)
         block = (matrix @ three).reshape(*before, len(matrix), *after)
     return block
-
-
-def _moments(
-    value: float,
-    means: Sequence[FloatArray],
-    tables: Sequence[FloatArray],
-    rows: Ints,
-    columns: Ints,
-) -> FloatArray:
-    """Return means with tests of a number times functions, (rows, columns).
-
-    Means take values at the Gauss points of each axis to those with its tests, tables are its
-    functions there, (n_a, p_a); rows and columns say which tests and functions of each axis are
-    wanted, (d, ...) each.
-    """
-    out = np.full((1, 1), value)
-    for mean, table, r, c in zip(means, tables, rows, columns, strict=True):
-        out = out * (mean @ table)[np.ix_(r, c)]
-    return out
 
 
 def triangle_of(patch: Patch, form: FormValues, scale: float) -> Summed:

@@ -149,7 +149,7 @@ def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[
     """
     boxes = Boxes.of(patches)
     found = [
-        _across(boxes, members, axis, joined=chart is None and _spans(boxes, members, axis, period))
+        _across(boxes, members, axis, None if chart is not None else period)
         for (chart, _), members in boxes.places.items()
         for axis, period in enumerate(joined)
     ]
@@ -172,23 +172,18 @@ def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[
     return faces, bare
 
 
-def _spans(boxes: Boxes, members: Ints, axis: int, period: float | None) -> bool:
-    """Tell whether boxes reach from one end of a period to the other."""
-    if period is None:
-        return False
-    extent = boxes.high[members, axis].max() - boxes.low[members, axis].min()
-    return bool(extent > (1.0 - TOUCH) * period)
-
-
-def _across(boxes: Boxes, members: Ints, axis: int, *, joined: bool) -> tuple[Ints, Ints]:
+def _across(boxes: Boxes, members: Ints, axis: int, period: float | None) -> tuple[Ints, Ints]:
     """Return which patches of one chart meet across an axis, (f, 2), and the axis of each.
 
-    Patches that end where others begin are looked for among those that overlap along one further
-    axis, by places in order: all at once.
+    Where they reach from one end of a period to the other the ends meet too. Patches that end where
+    others begin are looked for among those that overlap along one further axis, by places in
+    order: all at once.
     """
+    low, high = boxes.low[members], boxes.high[members]
+    extent = high[:, axis].max() - low[:, axis].min()
+    joined = period is not None and extent > (1.0 - TOUCH) * period
     if len(members) == 1 and not joined:
         return np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    low, high = boxes.low[members], boxes.high[members]
     begin, end = _ranked(low[:, axis], high[:, axis])
     lower, place = np.arange(len(members)), begin
     if joined:
@@ -252,7 +247,7 @@ class _Edge:
     # Where the side begins and ends in the direction common to both charts.
     first: float
     last: float
-    shared: bool  # whether it is, or other charts have parts of it
+    shared: bool = False  # whether it is, or other charts have parts of it
 
     def contact(self, i: int, start: FloatArray, stop: FloatArray) -> Contact:
         """Return the face between two shares of the edge as part of a patch's side."""
@@ -272,29 +267,24 @@ class _Edge:
 def _across_charts(boxes: Boxes) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
     edges: dict[frozenset[tuple[float, ...]], list[_Edge]] = defaultdict(list)
+    both = boxes.low, boxes.high
     for (chart, _), members in boxes.places.items():
         if chart is None:
             continue
+        parts = dict(chart.parts) if isinstance(chart, Quadrilateral) else {}
         for axis in range(2):
             for end in range(2):
-                own = chart.edge(axis, end)
-                longer = (
-                    dict(chart.parts).get((axis, end)) if isinstance(chart, Quadrilateral) else None
-                )
+                own, longer = chart.edge(axis, end), parts.get((axis, end))
                 ends = longer or own
                 start, stop = np.array(sorted(ends))
                 square = float(np.sum((stop - start) ** 2))
-                shares = (np.array(own) - start) @ (stop - start) / square
-                found = _edge(
-                    boxes,
-                    chart,
-                    axis,
-                    end,
-                    members,
-                    tuple(shares.tolist()),
-                    shared=longer is not None,
-                )
-                edges[frozenset(ends)].append(found)
+                first, last = ((np.array(own) - start) @ (stop - start) / square).tolist()
+                place = chart.size[axis] if end else 0.0
+                here = members[(boxes.high if end else boxes.low)[members, axis] == place]
+                lengths = np.delete(chart.size, axis)
+                low, high = (np.delete(x[here], axis, axis=1) / lengths for x in both)
+                found = _Edge(chart, axis, end, lengths, here.tolist(), low, high, first, last)
+                edges[frozenset(ends)].append(replace(found, shared=longer is not None))
     faces: list[Face] = []
     for corners, every in edges.items():
         start, stop = np.array(sorted(corners))
@@ -302,23 +292,6 @@ def _across_charts(boxes: Boxes) -> list[Face]:
         for one, other in itertools.combinations(every, 2):
             faces += _along_edge(one, other, along)
     return faces
-
-
-def _edge(
-    boxes: Boxes,
-    chart: Chart,
-    axis: int,
-    end: int,
-    members: Ints,
-    ends: tuple[float, float],
-    *,
-    shared: bool,
-) -> _Edge:
-    place = chart.size[axis] if end else 0.0
-    here = members[(boxes.high if end else boxes.low)[members, axis] == place]
-    lengths = np.delete(chart.size, axis)
-    start, stop = (np.delete(x[here], axis, axis=1) / lengths for x in (boxes.low, boxes.high))
-    return _Edge(chart, axis, end, lengths, here.tolist(), start, stop, *ends, shared)
 
 
 def _along_edge(one: _Edge, other: _Edge, along: FloatArray) -> list[Face]:

@@ -30,6 +30,7 @@ from sharpfront.leastsquares.leaf_rows import LeafRows
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.problem import PointCondition, Problem
+from sharpfront.problem.conditions import Condition
 from sharpfront.rows.batched_rows import BatchedRows
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
@@ -37,7 +38,6 @@ from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.form_values import form_at
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import Interfaces
-from sharpfront.rows.moment_reach import near_moments
 from sharpfront.rows.row_scaling import Measure
 from sharpfront.rows.side_quadrature import nearest_patch
 from sharpfront.rows.trace_ties import TraceTies
@@ -81,29 +81,25 @@ def _least(count: int, held: Ints, low: Ints, high: Ints, rises: FloatArray) -> 
 
 def _held(problem: Problem, patches: Sequence[Patch], sides: Mapping[Side, str]) -> set[int]:
     """Return the patches on which a condition tells a value of some unknown."""
-    values = {
-        c.part for c in problem.conditions if any(not t.order for f in c.forms for t in f.terms)
-    }
-    points = [
-        c.point
-        for c in problem.further
-        if isinstance(c, PointCondition) and any(not t.order for f in c.forms for t in f.terms)
+    telling = [
+        c
+        for c in (*problem.conditions, *problem.further)
+        if any(not t.order for f in c.forms for t in f.terms)
     ]
-    found = {nearest_patch(patches, np.array(point)) for point in points}
-    return found | {side.patch for side, part in sides.items() if part in values}
+    parts = {c.part for c in telling if isinstance(c, Condition)}
+    points = [np.array(c.point) for c in telling if isinstance(c, PointCondition)]
+    found = {nearest_patch(patches, point) for point in points}
+    return found | {side.patch for side, part in sides.items() if part in parts}
 
 
 def _conductivity(problem: Problem, patches: Sequence[Patch]) -> FloatArray:
     """Return the largest coefficient of highest derivatives in the middle of patches, (n,)."""
     points = np.concatenate([patch.middle for patch in patches])
     most = max(form.order for form in problem.forms)
-    out = np.zeros(len(points))
-    for form in problem.forms:
-        found = form_at(form, problem.coordinates, points)
-        for term, c in zip(found.terms, found.coefficients, strict=True):
-            if sum(term.orders) == most:
-                out = np.maximum(out, np.abs(c))
-    return np.maximum(out, 1e-300)
+    found = [form_at(form, problem.coordinates, points) for form in problem.forms]
+    every = [pair for form in found for pair in zip(form.terms, form.coefficients, strict=True)]
+    own = [np.abs(c) for term, c in every if sum(term.orders) == most]
+    return np.asarray(np.maximum(np.max(own, axis=0), 1e-300))
 
 
 class PatchRows:
@@ -166,9 +162,7 @@ class PatchRows:
 
     def near_moments(self, faces: Faces) -> Flags:
         """Tell which moments of faces' traces stay near their face, (n,)."""
-        ties = self._ties
-        counts, sizes = ties.counts_along(faces), ties.trace_sizes(faces)
-        return near_moments(faces, counts, sizes, ties.plain(faces))
+        return self._ties.near_moments(faces)
 
     def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""

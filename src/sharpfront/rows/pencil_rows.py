@@ -39,14 +39,10 @@ class PencilEquations(EquationRows):
 
     def reduced(self, patches: Sequence[Patch], count: int) -> list[Reduced]:
         """Return the rows on patches, reduced; right-hand sides are as many as columns."""
-        return [self._reduced(patch) for patch in patches]
-
-    def _reduced(self, patch: Patch) -> Reduced:
-        shared = self.measure.constant and patch.chart is None and patch.cut is None
-        key: Hashable = patch.shape if shared else patch
-        if key not in self._pencils:
-            self._pencils[key] = self._made(patch)
-        return self._pencils[key]
+        for patch in patches:
+            if self.key(patch) not in self._pencils:
+                self._pencils[self.key(patch)] = self._made(patch)
+        return [self._pencils[self.key(patch)] for patch in patches]
 
     def _made(self, patch: Patch) -> Reduced:
         places, names = RowPoints([patch]), self.measure.problem.coordinates

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sharpfront.arrays import Flags, FloatArray, Ints
+from sharpfront.arrays import Flags, FloatArray, Ints, remembered
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count, tabulated
 from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.local_functions import HeldFunctions
@@ -74,7 +74,6 @@ class Measure:
             isinstance(f, (CornerFunctions, HeldFunctions)) and f.support is not None
             for f in functions
         )
-        self._held: dict[Patch, Flags] = {}
         self._first = np.cumsum([0, *(f.size for f in functions)])[:-1].tolist()
 
     def like(self, other: Measure) -> None:
@@ -219,15 +218,14 @@ class Measure:
         differ = self._holds(one) != self._holds(other)
         return differ if differ.any() else None
 
+    @remembered()
     def _holds(self, patch: Patch) -> Flags:
         """Tell which shared functions a patch has."""
-        if patch not in self._held:
-            local = [
-                f.has(patch.middle)[0] if isinstance(f, (CornerFunctions, HeldFunctions)) else True
-                for f in self.functions
-            ]
-            self._held[patch] = np.repeat(local, [f.size for f in self.functions])
-        return self._held[patch]
+        local = [
+            f.has(patch.middle)[0] if isinstance(f, (CornerFunctions, HeldFunctions)) else True
+            for f in self.functions
+        ]
+        return np.repeat(local, [f.size for f in self.functions])
 
     def in_layers(self, patch: Patch) -> FloatArray:
         """Return points of a patch in layers that have functions: rows see these there, (m, d)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -126,18 +126,15 @@ def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:
     """
     if not any(m.strength for m in patch.maps):
         return patch.sides
-    return product_points(_sizes_along(patch, at))
+    return product_points([2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)])
 
 
 def inner_sides(patch: Patch) -> FloatArray:
     """Return the same at the points inside of a box that the boundary cuts."""
     if not any(m.strength for m in patch.maps):
         return patch.sides
-    return np.stack(_sizes_along(patch, patch.inverse(patch.inner_points()).T), axis=1)
-
-
-def _sizes_along(patch: Patch, at: Iterable[FloatArray]) -> list[FloatArray]:
-    return [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
+    at = patch.inverse(patch.inner_points()).T
+    return np.stack([2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)], axis=1)
 
 
 def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:

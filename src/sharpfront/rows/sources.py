@@ -21,7 +21,7 @@ from sharpfront.bases.legendre import gauss, gauss_table, legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import EquationError
 from sharpfront.maps import AxisMap
-from sharpfront.rows.moments import projected
+from sharpfront.rows.moments import along_axes, projected
 
 Source = Callable[[FloatArray], FloatArray]
 
@@ -54,7 +54,10 @@ def resolved_sources(
     for counts, which in unclear.items():
         found = _means([patches[i] for i in which], counts, source)
         for i, means in zip(which, found, strict=True):
-            out[i] = out[i] if means is None else _at_gauss_points(means)
+            if means is not None:
+                # The polynomial with these means.
+                tables = [gauss_table(n, n, 0)[0] for n in means.shape]
+                out[i] = along_axes(means, tables).ravel()
     return out
 
 
@@ -70,14 +73,6 @@ def _ends(blocks: FloatArray) -> FloatArray:
     d = blocks.ndim - 1
     axes = [tuple(k for k in range(1, d + 1) if k != a + 1) for a in range(d)]
     return np.stack([blocks.max(axis=own)[:, -2:].max(axis=1) for own in axes], axis=1)
-
-
-def _at_gauss_points(means: FloatArray) -> FloatArray:
-    """Return the polynomial with given means at as many Gauss points along each axis."""
-    for axis, n in enumerate(means.shape):
-        table = gauss_table(n, n, 0)[0]
-        means = np.moveaxis(np.tensordot(table, means, axes=(1, axis)), 0, axis)
-    return means.ravel()
 
 
 def _means(
@@ -126,7 +121,11 @@ def _gone_on(told: _Series, found: Sequence[tuple[_Box, _Part]]) -> list[_Box]:
     """Count in what the boxes of a patch bring, and return those to look at next."""
     rough = [(box, part) for box, part in found if part.rough]
     told.add([part for _, part in found if not part.rough], [part for _, part in rough])
-    short = any(_is_short(m) for box, _ in rough for m in box.maps)
+    short = any(
+        m.length < FLOATS * float(np.spacing(max(abs(m.low), abs(m.high))))
+        for box, _ in rough
+        for m in box.maps
+    )
     if told.is_settled or short or len(rough) > MANY:
         return []
     return [half for box, part in rough for half in box.halves(part.rough)]
@@ -231,7 +230,3 @@ def _along(tables: FloatArray, values: FloatArray, axis: int) -> FloatArray:
     shape = moved.shape
     flat = moved.reshape(len(moved), -1, shape[-1]) @ tables
     return np.moveaxis(flat.reshape(*shape[:-1], -1), -1, axis + 1)
-
-
-def _is_short(m: AxisMap) -> bool:
-    return m.length < FLOATS * float(np.spacing(max(abs(m.low), abs(m.high))))

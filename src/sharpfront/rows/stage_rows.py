@@ -73,15 +73,11 @@ class _StageEquations(EquationRows):
 
     def rows(self, patches: Sequence[Patch]) -> list[tuple[FloatArray, FloatArray]]:
         """Return matrix and factors of the rows of each patch."""
-        keys: list[Hashable] = [self._key(patch) for patch in patches]
+        keys: list[Hashable] = [self.key(patch) for patch in patches]
         found: dict[Hashable, tuple[FloatArray, FloatArray]] = {}
         for own in kinds_of([*dict(zip(keys, patches, strict=True)).values()]):
-            found |= zip(map(self._key, own), self._made(own), strict=True)
+            found |= zip(map(self.key, own), self._made(own), strict=True)
         return [found[key] for key in keys]
-
-    def _key(self, patch: Patch) -> Hashable:
-        shared = self.measure.constant and patch.chart is None and patch.cut is None
-        return patch.shape if shared else patch
 
     def _made(self, patches: Sequence[Patch]) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield matrix and factors of the rows of patches of one kind."""
@@ -95,14 +91,13 @@ class _StageEquations(EquationRows):
 
     def _at_rate(self, powers: Sequence[LinearForm], points: FloatArray) -> FormValues:
         """Return an equation at the rate, each derivative once."""
-        known: dict[tuple[str, tuple[int, ...]], tuple[Any, Any]] = {}
-        for k, form in enumerate(powers):
-            found = form_at(form, self.measure.problem.coordinates, points)
-            for term, coefficient in zip(found.terms, found.coefficients, strict=True):
-                key, c = (term.unknown, term.orders), coefficient * self.rate**k
-                known[key] = (term, known[key][1] + c) if key in known else (term, c)
-        own = list(known.values())
-        return FormValues([t for t, _ in own], [c for _, c in own], np.ones(len(points)))
+        found = [form_at(form, self.measure.problem.coordinates, points) for form in powers]
+        parts = [
+            (term, c * self.rate**k)
+            for k, form in enumerate(found)
+            for term, c in zip(form.terms, form.coefficients, strict=True)
+        ]
+        return FormValues.of_sum(parts, np.ones(len(points)))
 
 
 class StageRows(PatchRows):
@@ -132,11 +127,7 @@ class StageRows(PatchRows):
         """Return the rows of all patches, and note where conditions are asked."""
         every = range(len(patches))
         ties = self._ties.of_patches(faces, patches, every)
-        further: dict[int, list[Any]] = dict(self._conditions.on_sides(patches, sides, every))
-        for i, own in self._conditions.on_curves(patches, every).items():
-            further[i] = further[i] + list(own)
-        for i, rows in self._conditions.at_points(patches, every):
-            further[i] = [*further[i], rows]
+        further: Mapping[int, list[Any]] = self._further(patches, sides, every)
         out, self.asked = [], []
         for i, (matrix, factors) in enumerate(self._stages.rows(patches)):
             self.asked.append([asked for _, asked in further[i]])

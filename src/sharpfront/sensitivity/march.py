@@ -22,7 +22,6 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discretisation import Discrete, Rows
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.stage_system import StageSystem
 from sharpfront.evolve.time_system import Residual, TimeSystem, outward, time_system
 from sharpfront.pieces.elements import Reference, reference
@@ -174,7 +173,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     first = slabs[0].frame
     tables = reference(first.tables.order, first.tables.points + more)
     discrete = Discrete(system, tables)
-    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, Settings(), first.bends)
+    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, first.bends)
     forced = _forced(system, discrete, forcings)
     ends = np.cumsum([0, *(slab.size for slab in slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])

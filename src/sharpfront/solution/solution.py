@@ -226,16 +226,9 @@ class Solution(Functionals):
         """
         from sharpfront.show import plot_solution
 
-        return plot_solution(
-            self,
-            what,
-            axes=axes,
-            unknown=unknown,
-            resolution=resolution,
-            moments=moments,
-            kernels=kernels,
-            **where,
-        )
+        options: dict[str, Any] = {"axes": axes, "unknown": unknown, "resolution": resolution}
+        options |= {"moments": moments, "kernels": kernels, **where}
+        return plot_solution(self, what, **options)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film of a solution in time, a GIF or an MP4; `sharpfront.animate` says how."""

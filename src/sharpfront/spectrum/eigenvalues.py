@@ -83,7 +83,8 @@ def eigs(
             found = line_modes(statement, count, number, usual, limit or MODES.columns)
         else:
             found = plane_modes(statement, count, number, usual, limit)
-    return _spectrum(statement, found, count, number, usual)
+    pairs = tuple(_pair(statement, mode, usual, usual * found.scale) for mode in found.modes)
+    return Spectrum(pairs, number, _outcome(found, pairs, count, usual), usual)
 
 
 def _number(near: Any) -> complex:
@@ -94,13 +95,6 @@ def _number(near: Any) -> complex:
     if not np.isfinite(number):
         raise refusal("near", "a finite number", near, "near=0")
     return number
-
-
-def _spectrum(
-    statement: SpectralProblem, found: Modes, k: int, near: complex, tol: float
-) -> Spectrum:
-    pairs = tuple(_pair(statement, mode, tol, tol * found.scale) for mode in found.modes)
-    return Spectrum(pairs, near, _outcome(found, pairs, k, tol), tol)
 
 
 def _pair(statement: SpectralProblem, mode: Mode, tol: float, allowed: float) -> Eigenpair:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,18 @@ from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.narrow_features import foci
 from sharpfront.spectrum.line import LinePencil
-from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared, nearest, polished
+from sharpfront.spectrum.modes import (
+    ALIKE,
+    Candidate,
+    Level,
+    Modes,
+    along,
+    compared,
+    nearest,
+    polished,
+)
 from sharpfront.spectrum.settings import MODES
-from sharpfront.spectrum.statement import Across, Complex, SpectralProblem
+from sharpfront.spectrum.statement import SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
 
 
@@ -28,12 +37,15 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     pencil, aim, best = _first(statement, most), tol, None
     for _ in range(MODES.rounds):
         found = _found(pencil, near, k)
-        finer = _refined(pencil, found[:k], aim)
+        finer = _refined(pencil, replace(found, candidates=found.candidates[:k]), aim)
         if finer is not None and finer.size <= most:
             pencil = finer
             continue
-        richer = pencil.richer(MODES.more)
-        checked = _compared(pencil, found, richer, _found(richer, near, k), k, near)
+        richer = replace(pencil, points=tuple(p + MODES.more for p in pencil.points))
+        levels = (found, _found(richer, near, k))
+        checked = compared(statement.problem, levels, None, along(MODES.along), k, near)
+        values = [m.value for m in checked.modes]
+        checked = replace(checked, doubt=checked.doubt or gaps_in(statement, values, richer.edges))
         if best is None or checked.worst < best.worst:
             best = checked
         if finer is not None or richer.size > most:
@@ -42,7 +54,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
             return checked
         lacking = checked.worst / tol
         if checked.doubt or lacking <= 1.0:
-            pencil = _halved(pencil)
+            pencil = _cut(pencil, np.ones(len(pencil.points), dtype=bool), np.array(pencil.points))
         else:
             aim = max(1e-15, aim * min(MODES.lowered, 1.0 / lacking))
             pencil = richer
@@ -52,55 +64,44 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     return best
 
 
-def _found(pencil: LinePencil, near: complex, k: int) -> list[Candidate]:
+def _found(pencil: LinePencil, near: complex, k: int) -> Level:
     """Return the eigenvalues nearest to a number, nearest first."""
-    matrices, shift = pencil.matrices, _shift(pencil, near, k)
-    rough = sorted(nearest(matrices, shift, k), key=lambda f: abs(f.value - near))
-    out = [_parted(f, twins) or polished(matrices, f) for f, twins in _with_twins(rough)]
-    fixed = [_real_again(f, g) for f, g in zip(rough, out, strict=True)]
-    return sorted(fixed, key=lambda f: abs(f.value - near))
+    matrices, out = pencil.matrices, []
+    rough = sorted(
+        nearest(matrices, _shift(matrices, near, k), k), key=lambda f: abs(f.value - near)
+    )
+    for before in rough:
+        close = ALIKE * max(1e-300, abs(before.value))
+        twins = [f for f in rough if f is not before and abs(f.value - before.value) <= close]
+        after = _parted(before, twins) if twins else polished(matrices, before)
+        rounding = after.rounding if np.isfinite(after.rounding) else 1e-13 * abs(after.value)
+        # Of real matrices a real value stays one.
+        value = after.value if before.value.imag else after.value.real + 0j
+        out.append(Candidate(value, pencil.weights(after.weights), rounding))
+    return Level(pencil.bases, sorted(out, key=lambda f: abs(f.value - near)))
 
 
-def _with_twins(found: list[Candidate]) -> list[tuple[Candidate, list[Candidate]]]:
-    """Return modes, each with the others whose values are as good as the same."""
-    near = [(f, ALIKE * max(1e-300, abs(f.value))) for f in found]
-    return [(f, [g for g in found if g is not f and abs(g.value - f.value) <= r]) for f, r in near]
-
-
-def _parted(mode: Candidate, twins: Sequence[Candidate]) -> Candidate | None:
-    """Return one of several modes of a value, None where there are no others.
+def _parted(mode: Candidate, twins: Sequence[Candidate]) -> Candidate:
+    """Return one of several modes of a value.
 
     Where two have the same shape there is one in truth, and rounding parted its value by the root
     of what it is elsewhere: by how much they are apart is not known better.
     """
-    if not twins:
-        return None
-    same = [
-        abs(t.value - mode.value) for t in twins if _angle(t.weights, mode.weights) < MODES.parallel
-    ]
+    one, same = mode.weights / np.linalg.norm(mode.weights), []
+    for twin in twins:
+        other = twin.weights / np.linalg.norm(twin.weights)
+        if np.linalg.norm(one - np.vdot(other, one) * other) < MODES.parallel:
+            same.append(abs(twin.value - mode.value))
     return replace(mode, rounding=max(same)) if same else mode
 
 
-def _angle(one: Complex, other: Complex) -> float:
-    """Return the sine of the angle between vectors."""
-    a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
-    return float(np.linalg.norm(a - np.vdot(b, a) * b))
-
-
-def _real_again(before: Candidate, after: Candidate) -> Candidate:
-    """Return a value as a real one if it was: of real matrices it stays one."""
-    rounding = after.rounding if np.isfinite(after.rounding) else 1e-13 * abs(after.value)
-    value = after.value.real + 0j if not before.value.imag else after.value
-    return Candidate(value, after.weights, rounding)
-
-
-def _shift(pencil: LinePencil, near: complex, k: int) -> complex:
+def _shift(matrices: Sequence[Any], near: complex, k: int) -> complex:
     """Return a number close to the one given that is no eigenvalue itself."""
     number = near.real if not near.imag else near
     for offset in (0.0, 1e-5, 1e-3):
         tried = number + offset * max(1.0, abs(number))
         try:
-            found = nearest(pencil.matrices, tried, k)
+            found = nearest(matrices, tried, k)
         except (np.linalg.LinAlgError, RuntimeError):
             continue
         gaps = np.array([abs(f.value - number) for f in found[: k + 1]])
@@ -120,7 +121,7 @@ def _first(statement: SpectralProblem, most: int) -> LinePencil:
     graphs = [c for t in terms for c in t.powers]
     inner = [np.asarray(f(g, name, low, high)) for g in graphs for f in (places_along, foci)]
     even = np.linspace(low, high, _pieces(statement, low, high) + 1)
-    edges = np.unique(np.concatenate([even, Across(statement).places, *inner]))
+    edges = np.unique(np.concatenate([even, statement.interfaces.lines[0], *inner]))
     edges = edges[(edges >= low) & (edges <= high)]
     far = np.diff(edges, prepend=-np.inf) > 1e-12 * (high - low)
     edges = edges[far]
@@ -168,22 +169,18 @@ def _rough(statement: SpectralProblem, edges: FloatArray) -> Flags:
     return np.asarray(out & ~short)
 
 
-def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArray:
-    """Return the largest value of each unknown of a mode, (unknowns,)."""
-    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, MODES.along))
-    return np.asarray(np.abs(values).max(axis=(1, 2)))
-
-
-def _refined(pencil: LinePencil, found: Sequence[Candidate], aim: float) -> LinePencil | None:
+def _refined(pencil: LinePencil, found: Level, aim: float) -> LinePencil | None:
     """Return finer pieces where the weights of a mode do not fall below an aim; None if all do."""
-    pieces = len(pencil.points)
     wanted = np.array(pencil.points)
-    split = np.zeros(pieces, dtype=bool)
-    for mode in found:
-        weights = pencil.weights(mode.weights)
-        size = max(float(_sizes(pencil, weights).max()), 1e-300)
-        for i, own in itertools.product(range(pieces), weights):
-            sizes = np.abs(own[i]) * norms(len(own[i])) / size
+    split = np.zeros(len(wanted), dtype=bool)
+    for mode in found.candidates:
+        size = max(float(np.abs(found.values(mode, along(MODES.along))).max()), 1e-300)
+        pieces = [
+            (i, np.abs(own) * norms(len(own)) / size)
+            for name, weights in mode.weights.items()
+            for i, own in enumerate(np.split(weights, found.bases[name].starts[1:-1]))
+        ]
+        for i, sizes in pieces:
             last = float(sizes[-MODES.last :].max())
             if last <= aim:
                 continue
@@ -207,37 +204,3 @@ def _cut(pencil: LinePencil, split: Flags, points: Ints) -> LinePencil:
         np.where(split, np.minimum(points, MODES.first), points), np.where(split, 2, 1)
     )
     return LinePencil(pencil.statement, edges, tuple(int(c) for c in counts))
-
-
-def _halved(pencil: LinePencil) -> LinePencil:
-    every = np.ones(len(pencil.points), dtype=bool)
-    return _cut(pencil, every, np.array(pencil.points))
-
-
-def _compared(
-    pencil: LinePencil,
-    rough: Sequence[Candidate],
-    richer: LinePencil,
-    fine: Sequence[Candidate],
-    k: int,
-    near: complex,
-) -> Modes:
-    """Return modes on richer pieces, with errors from what they were on poorer ones."""
-    statement = richer.statement
-    found, doubt, more = compared(_shapes(pencil, rough), _shapes(richer, fine), None, k, near)
-    doubt = doubt or gaps_in(statement, [m.value for m in found], richer.edges)
-    bases = {name: richer.basis(u) for u, name in enumerate(statement.problem.unknowns)}
-    modes = tuple(m.mode(statement.problem, bases) for m in found)
-    return Modes(modes, doubt, more=more)
-
-
-def _shapes(pencil: LinePencil, found: Sequence[Candidate]) -> list[tuple[Candidate, Complex]]:
-    """Return eigenvalues with weights by name and values at the same places of all pieces."""
-    z, names = np.linspace(-1.0, 1.0, MODES.along), pencil.statement.problem.unknowns
-    out = []
-    for each in found:
-        weights = pencil.weights(each.weights)
-        named = {n: np.concatenate(own) for n, own in zip(names, weights, strict=True)}
-        shape = pencil.sampled(weights, z).ravel()
-        out.append((replace(each, weights=named), shape))
-    return out

@@ -5,7 +5,7 @@ Eigenvalues of (P_0 + lam P_1 + lam^2 P_2) v = 0 near a number, with left vector
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ import scipy.linalg as sl
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
 
-from sharpfront.kernels.basis import Basis
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.result import IMAG, REAL
@@ -30,8 +31,13 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candida
     Matrices are P_0, P_1 and where there is one P_2, sparse; the shift is no eigenvalue itself.
     There are `count` at least, where there are as many.
     """
-    linear = _linearised(matrices)
-    a, b = linear[0] + shift * linear[1], -linear[1]
+    left, right = matrices[:2]
+    if len(matrices) == 3:
+        # Of (v, lam v), which a polynomial of degree two is linear in.
+        unit = ss.eye_array(left.shape[0])
+        left = ss.csc_array(ss.block_array([[left, right], [None, unit]]))
+        right = ss.csc_array(ss.block_array([[None, matrices[2]], [-unit, None]]))
+    a, b = left + shift * right, -right
     n = a.shape[0]
     if n <= MODES.dense:
         found, vectors = sl.eig(np.linalg.solve(a.toarray(), b.toarray()))
@@ -49,59 +55,30 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candida
     return [Candidate(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
 
 
-def _linearised(matrices: Sequence[Any]) -> tuple[Any, Any]:
-    """Return A and B of (A + lam B) w = 0, w = (v, lam v) for a polynomial of degree two."""
-    if len(matrices) == 2:
-        return matrices[0], matrices[1]
-    first, second, third = matrices
-    unit = ss.eye_array(first.shape[0])
-    a = ss.csc_array(ss.block_array([[first, second], [None, unit]]))
-    b = ss.csc_array(ss.block_array([[None, third], [-unit, None]]))
-    return a, b
-
-
 def polished(matrices: Sequence[Any], found: Candidate) -> Candidate:
     """Return an eigenvalue after a step of Newton's method, and what rounding leaves of it.
 
     With a left vector y the error is y (P v) / y (P' v), and rounding of the matrices' entries
     makes it as large as |y| (|P_0| + |lam| |P_1| + ...) |v| over the same.
     """
-    at, slope = _at(matrices, found.value), _slope(matrices, found.value)
+    value, right = found.value, found.weights
+    at: Any = sum(value**j * m for j, m in enumerate(matrices))
+    slope: Any = sum(j * value ** (j - 1) * m for j, m in enumerate(matrices) if j)
+    left = np.cos(np.arange(len(right)) * 1.3) + 0.2 + 0j
     try:
-        lu = ssl.splu(ss.csc_matrix(at.astype(complex)))
-        right, left = found.weights, _left(lu, len(found.weights))
+        lu: Any = ssl.splu(ss.csc_matrix(at.astype(complex)))
         for _ in range(2):
-            right = lu.solve(np.ascontiguousarray(slope @ right))
-            right = right / np.linalg.norm(right)
+            right, left = lu.solve(np.ascontiguousarray(slope @ right)), lu.solve(left, "H")
+            right, left = right / np.linalg.norm(right), left / np.linalg.norm(left)
     except RuntimeError:
         # Singular to the last bit: the value could not be better.
-        return Candidate(found.value, found.weights, _EPS * abs(found.value))
+        return Candidate(value, found.weights, _EPS * abs(value))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return found
     below = np.vdot(left, slope @ right)
-    step = np.vdot(left, at @ right) / below
-    size = sum(abs(found.value) ** j * (abs(m) @ np.abs(right)) for j, m in enumerate(matrices))
+    size = sum(abs(value) ** j * (abs(m) @ np.abs(right)) for j, m in enumerate(matrices))
     rounding = 2.0 * _EPS * float(np.abs(left) @ size) / max(abs(below), 1e-300)
-    return Candidate(complex(found.value - step), right, rounding)
-
-
-def _left(lu: Any, size: int) -> Complex:
-    y = np.cos(np.arange(size) * 1.3) + 0.2 + 0j
-    for _ in range(2):
-        y = lu.solve(y, "H")
-        y = y / np.linalg.norm(y)
-    return np.asarray(y)
-
-
-def _at(matrices: Sequence[Any], value: complex) -> Any:
-    return sum((value**j * m for j, m in enumerate(matrices[1:], 1)), start=matrices[0] * (1 + 0j))
-
-
-def _slope(matrices: Sequence[Any], value: complex) -> Any:
-    return sum(
-        (j * value ** (j - 1) * m for j, m in enumerate(matrices[2:], 2)),
-        start=matrices[1] * (1 + 0j),
-    )
+    return Candidate(complex(value - np.vdot(left, at @ right) / below), right, rounding)
 
 
 # Values that are this close, relative to themselves, are one to tell modes apart.
@@ -150,76 +127,98 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Match:
-    """A mode on richer functions, and how far the one on poorer ones was from it.
+class Level:
+    """Modes on one set of functions: bases by unknown, and candidates, the nearest first."""
 
-    `scale` is its value of largest size.
-    """
+    bases: Mapping[str, PatchworkBasis]
+    candidates: Sequence[Candidate]  # their weights by unknown
 
-    value: complex
-    error: float
-    missed: float
-    weights: Mapping[str, Complex]
-    scale: complex
+    def values(self, candidate: Candidate, sampled: Sampled) -> Complex:
+        """Return a mode where the bases are sampled, all unknowns one after another."""
+        parts = [(self.bases[name], w) for name, w in candidate.weights.items()]
+        return np.concatenate([sampled(b, w.real) + 1j * sampled(b, w.imag) for b, w in parts])
 
-    def mode(self, problem: Problem, bases: Mapping[str, Basis]) -> Mode:
-        """Return it with its largest value one; a complex one as two functions an unknown.
 
-        Imaginary parts below its error are none.
-        """
-        scaled = {name: own / self.scale for name, own in self.weights.items()}
-        least = 10.0 * max(self.missed, 1e-10)
-        real = all(np.abs(w.imag).max() <= least for w in scaled.values())
-        named, found = {}, {}
-        for name, own in scaled.items():
-            parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
-            for called, part in parts.items():
-                named[called], found[called] = bases[name], np.ascontiguousarray(part)
-        whole = Approximation(problem.coordinates, named, found)
-        return Mode(self.value, self.error, self.missed, whole)
+# Values of a weighted sum at the same places for all bases that are compared.
+Sampled = Callable[[PatchworkBasis, FloatArray], FloatArray]
+
+
+def along(count: int) -> Sampled:
+    """Return what samples at so many even positions of every patch, ends included."""
+    z = tuple(np.linspace(-1.0, 1.0, count).tolist())
+    return lambda basis, weights: basis.on_patches(weights, z)
 
 
 def compared(
-    rough: Sequence[tuple[Candidate, Complex]],
-    fine: Sequence[tuple[Candidate, Complex]],
+    problem: Problem,
+    levels: tuple[Level, Level],
     others: Sequence[complex] | None,
+    sampled: Sampled,
     k: int,
     near: complex,
-) -> tuple[list[Match], str, int]:
-    """Return the nearest modes on richer functions, in order.
+) -> Modes:
+    """Return the nearest modes on the richer of two levels, in order.
 
-    And words if one may be missing, and how many others are as near as the farthest of them.
-    Candidates come with values of their modes at the same places, the nearest first; others are in
-    another norm.
+    Others are values in another norm.
     """
-    free, far = list(range(len(rough))), list(others or [])
-    out = []
-    for own, shape in fine[:k]:
-        i = min(free, key=lambda j: abs(rough[j][0].value - own.value), default=None)
-        apart = np.inf if i is None else abs(rough[i][0].value - own.value)
-        if i is not None:
-            free.remove(i)
+    poorer, richer = levels
+    rough = [(c, poorer.values(c, sampled)) for c in poorer.candidates]
+    free, far, out = list(poorer.candidates), list(others or []), []
+    for own in richer.candidates[:k]:
+        match = min(free, key=lambda c: abs(c.value - own.value), default=None)
+        apart = np.inf if match is None else abs(match.value - own.value)
+        free = [c for c in free if c is not match]
         if others is not None:
             nearest = min(far, key=lambda value: abs(value - own.value), default=np.inf)
             apart = max(apart, abs(nearest - own.value))
             far = [value for value in far if value is not nearest]
+        shape = richer.values(own, sampled)
         scale = complex(shape[int(np.argmax(np.abs(shape)))])
         close = max(ALIKE * abs(own.value), 4.0 * apart)
         same = [s for c, s in rough if abs(c.value - own.value) <= close]
-        error = float(max(apart, own.rounding))
-        value = _cleaned(own.value, error)
-        missed = _distance(shape / scale, same)
-        out.append(Match(value, error, missed, own.weights, scale))
-    counts = [_as_near([c.value for c, _ in found], out, near) for found in (rough, fine)]
-    doubt = _missing(counts, out, near)
-    ordered = sorted(out, key=lambda m: (m.value.real, m.value.imag))
-    return ordered, doubt, max(0, counts[1] - len(out))
+        error, missed = float(max(apart, own.rounding)), _distance(shape / scale, same)
+        # A part that is no larger than its error is none.
+        parts = (own.value.real, own.value.imag)
+        value = complex(*(0.0 if abs(part) <= error else part for part in parts))
+        whole = _scaled(problem, richer.bases, own, scale, 10.0 * max(missed, 1e-10))
+        out.append(Mode(value, error, missed, whole))
+    ordered = tuple(sorted(out, key=lambda m: (m.value.real, m.value.imag)))
+    return _counted(ordered, levels, near)
 
 
-def _cleaned(value: complex, error: float) -> complex:
-    """Return a value without a part that is no larger than its error."""
-    real, imaginary = (0.0 if abs(part) <= error else part for part in (value.real, value.imag))
-    return complex(real, imaginary)
+def _counted(found: tuple[Mode, ...], levels: tuple[Level, Level], near: complex) -> Modes:
+    """Return modes with how many others are as near, and words if levels differ in that."""
+    if not found:
+        return Modes((), "No eigenvalue was found.")
+    reach = max(abs(m.value - near) for m in found)
+    room = reach * (1.0 + 1e-9) + 2.0 * max(m.error for m in found)
+    before, there = (sum(abs(c.value - near) <= room for c in f.candidates) for f in levels)
+    doubt = (
+        f"Within {reach:.6g} of {near:.6g} there are {before} eigenvalues on one set of "
+        f"functions and {there} on a richer one."
+    ) * (before != there)
+    return Modes(found, doubt, more=max(0, there - len(found)))
+
+
+def _scaled(
+    problem: Problem,
+    bases: Mapping[str, PatchworkBasis],
+    found: Candidate,
+    scale: complex,
+    least: float,
+) -> Approximation:
+    """Return a mode over its largest value; a complex one as two functions an unknown.
+
+    Imaginary parts below the least are none.
+    """
+    scaled = {name: own / scale for name, own in found.weights.items()}
+    real = all(np.abs(w.imag).max() <= least for w in scaled.values())
+    named, weights = {}, {}
+    for name, own in scaled.items():
+        parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
+        for called, part in parts.items():
+            named[called], weights[called] = bases[name], np.ascontiguousarray(part)
+    return Approximation(problem.coordinates, named, weights)
 
 
 def _distance(shape: Complex, same: Sequence[Complex]) -> float:
@@ -230,23 +229,3 @@ def _distance(shape: Complex, same: Sequence[Complex]) -> float:
     columns = columns / np.abs(columns).max(axis=0)
     fitted = columns @ np.linalg.lstsq(columns, shape, rcond=None)[0]
     return float(np.abs(shape - fitted).max())
-
-
-def _as_near(values: Sequence[complex], found: Sequence[Match], near: complex) -> int:
-    """Return how many values are as near as the farthest that was found."""
-    reach = max((abs(m.value - near) for m in found), default=0.0)
-    room = reach * (1.0 + 1e-9) + 2.0 * max((m.error for m in found), default=0.0)
-    return sum(abs(value - near) <= room for value in values)
-
-
-def _missing(counts: Sequence[int], found: Sequence[Match], near: complex) -> str:
-    """Return words if poorer and richer functions differ in how many values are as near."""
-    if not found:
-        return "No eigenvalue was found."
-    if counts[0] == counts[1]:
-        return ""
-    reach = max(abs(m.value - near) for m in found)
-    return (
-        f"Within {reach:.6g} of {near:.6g} there are {counts[0]} eigenvalues on one set of "
-        f"functions and {counts[1]} on a richer one."
-    )

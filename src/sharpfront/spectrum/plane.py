@@ -47,6 +47,11 @@ class PlanePencil:
         return Tree().elimination(self._system)
 
     @cached_property
+    def basis(self) -> PatchworkBasis:
+        """The functions of each unknown."""
+        return PatchworkBasis(self.patches)
+
+    @cached_property
     def starts(self) -> Ints:
         """The first weight of each patch, and their number."""
         count = len(self.rows.unknowns)
@@ -81,39 +86,30 @@ class PlanePencil:
 
     def weights(self, vector: FloatArray) -> dict[str, FloatArray]:
         """Return the weights of each unknown from its half of a vector, (n,)."""
-        plain = (vector[:, None] / self.roots)[:, 0]
-        count, out = len(self.rows.unknowns), {}
-        blocks = [
-            plain[a:b].reshape(count, -1)
-            for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
-        ]
-        for u, name in enumerate(self.rows.unknowns):
-            out[name] = np.concatenate([block[u] for block in blocks])
-        return out
+        names = self.rows.unknowns
+        blocks = np.split(vector / self.roots[:, 0], self.starts[1:-1])
+        own = [block.reshape(len(names), -1) for block in blocks]
+        return {name: np.concatenate([o[u] for o in own]) for u, name in enumerate(names)}
 
-    def taken(self, basis: PatchworkBasis, vectors: FloatArray, other: PlanePencil) -> FloatArray:
+    def taken(self, vectors: FloatArray, other: PlanePencil) -> FloatArray:
         """Return vectors (m, k) of another set of patches, with its operator, on these, (n, k)."""
-        rules = [_rule(patch) for patch in self.patches]
-        points = np.concatenate([x for x, _ in rules])
-        ends = np.cumsum([len(x) for x, _ in rules])[:-1]
+        rules = [
+            p.inner_points() if p.cut is not None else p.gauss_points(p.functions)[0]
+            for p in self.patches
+        ]
+        points, ends = np.concatenate(rules), np.cumsum([len(x) for x in rules])[:-1]
         zero = (0,) * self.patches[0].dimension
 
         def moved(vector: FloatArray) -> FloatArray:
             weights = other.weights(vector)
             parts: list[list[FloatArray]] = []
             for name in self.rows.unknowns:
-                values = np.split(basis.values(weights[name], points, zero), ends)
+                values = np.split(other.basis.values(weights[name], points, zero), ends)
                 parts.append([_fitted(p, v) for p, v in zip(self.patches, values, strict=True)])
             return np.concatenate([np.concatenate(own) for own in zip(*parts, strict=True)])
 
         halves = [np.stack([moved(v) for v in half.T], axis=1) for half in other.halves(vectors)]
         return np.concatenate([half * self.roots for half in halves])
-
-
-def _rule(patch: Patch) -> tuple[FloatArray, FloatArray]:
-    if patch.cut is not None:
-        return patch.inner_points(), np.zeros(0)
-    return patch.gauss_points(patch.functions)
 
 
 def _fitted(patch: Patch, values: FloatArray) -> FloatArray:

@@ -10,7 +10,6 @@ import numpy as np
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.refine import functions_of, richer
@@ -18,7 +17,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.solution.approximation import Approximation
-from sharpfront.spectrum.modes import Candidate, Modes, compared
+from sharpfront.spectrum.modes import Candidate, Level, Modes, along, compared
 from sharpfront.spectrum.plane import PlanePencil, ritz, smooth_start
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.settings import MODES
@@ -27,14 +26,15 @@ from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.trust.free_corners import free_corners, words
 
 SEED = 42
+# Positions along each axis of a patch at which the largest value of a mode is looked for.
+SAMPLED = 7
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
-    """Modes on some patches: candidates, the nearest first, and the vectors they came from."""
+class _PlaneLevel(Level):
+    """Modes on some patches, and the vectors they came from."""
 
     pencil: PlanePencil
-    candidates: list[Candidate]
     vectors: FloatArray
 
 
@@ -54,8 +54,7 @@ def plane_modes(
     for corner in free_corners(statement.problem):
         raise ProblemError(f"{words(statement.problem, corner)} sf.eigs does not take that yet.")
     adaptor = Patches() if most is None else Patches(max_kernels=most)
-    search = _Search(statement, k, near, tol, adaptor)
-    return search.modes()
+    return _Search(statement, k, near, tol, adaptor).modes()
 
 
 class _Search:
@@ -70,14 +69,10 @@ class _Search:
         self.scale = size_of_values(statement)
         self._set(near - self.scale)
         self.level = self._level(self.state, None, MODES.loose)
-        gaps = self._gaps
+        gaps = np.array([abs(c.value - near) for c in self.level.candidates[: k + 1]])
         on_it = len(gaps) < 2 or gaps.min() < 1e-3 * gaps.max()
         self._set(near - 0.137 * float(gaps.max()) if on_it else near)
         self.level = self._level(self.state, None, MODES.loose)
-
-    @property
-    def _gaps(self) -> FloatArray:
-        return np.array([abs(c.value - self.near) for c in self.level.candidates[: self.k + 1]])
 
     def _set(self, shift: complex) -> None:
         """Take another shift."""
@@ -95,7 +90,7 @@ class _Search:
             tails = self._tails(self.level, aim)
             cells, changed = self.adaptor.finer(self.state, tails, aim)
             if changed and not self._too_many(cells):
-                self._go(cells, MODES.loose)
+                self._go(cells)
                 continue
             checked = self._checked()
             better = best is None or checked.worst < 0.7 * best.worst
@@ -113,7 +108,7 @@ class _Search:
             cells = cells if changed else richer(self.state.cells)
             if self._too_many(cells):
                 return replace(best, full=True)
-            self._go(cells, MODES.loose)
+            self._go(cells)
         assert best is not None
         return best
 
@@ -122,13 +117,13 @@ class _Search:
         # A level of more functions is made for the check.
         return 1.3 * count > self.adaptor.max_kernels or any(is_shortest(c.patch) for c in cells)
 
-    def _go(self, cells: Sequence[Cell], miss: float) -> None:
+    def _go(self, cells: Sequence[Cell]) -> None:
         self.state = replace(self.state, cells=tuple(cells))
-        self.level = self._level(self.state, self.level, miss)
+        self.level = self._level(self.state, self.level, MODES.loose)
 
     def _level(
-        self, state: PatchState, before: _Level | None, miss: float, weight: float = 1.0
-    ) -> _Level:
+        self, state: PatchState, before: _PlaneLevel | None, miss: float, weight: float = 1.0
+    ) -> _PlaneLevel:
         """Return the modes on a state's patches."""
         patches = tuple(c.patch for c in state.cells)
         pencil = PlanePencil(self.rows, state.tiling, patches, weight, self.scale)
@@ -138,43 +133,38 @@ class _Search:
         elif before.pencil.patches == patches:
             start = before.vectors
         else:
-            basis = PatchworkBasis(before.pencil.patches)
-            start = pencil.taken(basis, before.vectors, before.pencil)
+            start = pencil.taken(before.vectors, before.pencil)
         found = ritz(pencil, start, self.k * (1 + self.pairs), miss)
-        keep = np.flatnonzero(np.abs(found.values) > 1e-12 * np.abs(found.values[0]))[: count + 2]
-        candidates = [
-            Candidate(
-                complex(self.shift + 1.0 / found.values[i]),
-                self._weights(pencil, found.vectors[:, i]),
-                float(found.misses[i] * abs(1.0 / found.values[i])),
+        candidates: list[Candidate] = []
+        for value, vector, missed in zip(found.values, found.vectors.T, found.misses, strict=True):
+            if len(candidates) == count + 2 or abs(value) <= 1e-12 * abs(found.values[0]):
+                break
+            real, imaginary = (
+                pencil.weights(pencil.halves(v)[0]) for v in (vector.real, vector.imag)
             )
-            for i in keep
-        ]
+            weights = {u: real[u] + 1j * imaginary[u] for u in real}
+            away = 1.0 / value
+            candidates.append(Candidate(complex(self.shift + away), weights, missed * abs(away)))
         candidates = _own(candidates) if self.pairs else candidates
         candidates.sort(key=lambda c: abs(c.value - self.near))
+        bases = dict.fromkeys(self.statement.problem.unknowns, pencil.basis)
         vectors = found.vectors[:, :count]
-        return _Level(pencil, candidates, np.ascontiguousarray(vectors.real + vectors.imag))
+        kept = np.ascontiguousarray(vectors.real + vectors.imag)
+        return _PlaneLevel(bases, candidates, pencil, kept)
 
-    def _weights(self, pencil: PlanePencil, vector: Complex) -> dict[str, Complex]:
-        parts = (pencil.weights(pencil.halves(v)[0]) for v in (vector.real, vector.imag))
-        real, imaginary = parts
-        return {u: real[u] + 1j * imaginary[u] for u in real}
-
-    def _tails(self, level: _Level, aim: float) -> Tails:
+    def _tails(self, level: _PlaneLevel, aim: float) -> Tails:
         """Return the longest tails of all modes that are wanted."""
-        basis, found = PatchworkBasis(level.pencil.patches), []
-        coordinates, names = self.statement.problem.coordinates, self.rows.unknowns
+        found, names = [], self.rows.unknowns
+        bases = dict.fromkeys(names, level.pencil.basis)
         for candidate in level.candidates[: self.k]:
-            scale = _largest(basis, candidate.weights)
-            scaled = {u: w / scale for u, w in candidate.weights.items()}
-            parts = [{u: part(w) for u, w in scaled.items()} for part in (np.real, np.imag)]
-            if self.pairs:
-                weights = [w for part in parts for w in part.values()]
-                parts = [dict(zip(names, weights, strict=True))]
-            for own in parts:
-                if max(float(np.abs(w).max()) for w in own.values()) > 1e-12:
-                    plain = {u: np.ascontiguousarray(w) for u, w in own.items()}
-                    whole = Approximation(coordinates, dict.fromkeys(names, basis), plain)
+            values = level.values(candidate, along(SAMPLED))
+            scale = values[int(np.argmax(np.abs(values)))]
+            scaled = [w / scale for w in candidate.weights.values()]
+            parts = [[part(w) for w in scaled] for part in (np.real, np.imag)]
+            for own in [[*parts[0], *parts[1]]] if self.pairs else parts:
+                if max(float(np.abs(w).max()) for w in own) > 1e-12:
+                    plain = dict(zip(names, map(np.ascontiguousarray, own), strict=True))
+                    whole = Approximation(self.statement.problem.coordinates, bases, plain)
                     found.append(tails_in(whole, self.state, [1.0] * len(names), aim))
         return Tails.worst_of(found)
 
@@ -185,34 +175,22 @@ class _Search:
         finer = replace(self.state, cells=tuple(richer(self.state.cells)))
         fine = self._level(finer, self.level, miss)
         other = self._level(finer, fine, miss, SETTINGS.heavier)
-        basis, base = PatchworkBasis(fine.pencil.patches), PatchworkBasis(self.level.pencil.patches)
+        problem, base = self.statement.problem, self.level.pencil.basis
         points = base.centres[:: max(1, base.size // MODES.most_points)]
-        points = points[self.statement.problem.domain.contains(points)]
-        zero = (0, 0)
-
-        def values(own: PatchworkBasis, weights: dict[str, Complex]) -> Complex:
-            return np.concatenate(
-                [
-                    own.values(w.real, points, zero) + 1j * own.values(w.imag, points, zero)
-                    for w in weights.values()
-                ]
-            )
-
-        shapes = [values(basis, c.weights) for c in fine.candidates]
-        before = [values(base, c.weights) for c in self.level.candidates]
-        found, doubt, more = compared(
-            list(zip(self.level.candidates, before, strict=True)),
-            list(zip(fine.candidates, shapes, strict=True)),
-            [c.value for c in other.candidates],
+        points = points[problem.domain.contains(points)]
+        others = [c.value for c in other.candidates]
+        found = compared(
+            problem,
+            (self.level, fine),
+            others,
+            lambda basis, weights: basis.values(weights, points, (0, 0)),
             self.k,
             self.near,
         )
         # What patches at corners leave is seen only in part by more functions on them.
         factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else MODES.singular
-        problem = self.statement.problem
-        bases = dict.fromkeys(problem.unknowns, basis)
-        modes = tuple(replace(m, error=factor * m.error).mode(problem, bases) for m in found)
-        return Modes(modes, doubt, more=more)
+        modes = tuple(replace(m, error=factor * m.error) for m in found.modes)
+        return replace(found, modes=modes)
 
 
 def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -240,13 +218,3 @@ def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
         if np.linalg.norm(rest) > MODES.mixed * size:
             kept.append((replace(candidate, weights=weights), whole))
     return [candidate for candidate, _ in kept]
-
-
-def _largest(basis: PatchworkBasis, weights: dict[str, Complex]) -> complex:
-    """Return the value of largest size of a mode on its patches."""
-    z = tuple(np.linspace(-1.0, 1.0, 7).tolist())
-    values = [
-        basis.on_patches(w.real, z) + 1j * basis.on_patches(w.imag, z) for w in weights.values()
-    ]
-    every = np.concatenate(values)
-    return complex(every[int(np.argmax(np.abs(every)))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,30 +42,24 @@ class Eigenpair:
 
     def __call__(self, *coordinates: Any) -> Any:
         """Return the mode at points, complex where it is; a system gives each unknown by name."""
-        return self._evaluated(self._names()[0] if self._single() else None, coordinates)
+        names = self._names()
+        mode = getattr(self, names[0]) if len(names) == 1 else self.mode
+        return mode(*coordinates)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._names():
             raise AttributeError(f"An eigenpair has no attribute {name!r}.")
-        return lambda *coordinates: self._evaluated(name, coordinates)
+        if name in self.mode.unknowns:
+            return getattr(self.mode, name)
+        real, imaginary = (getattr(self.mode, name + part) for part in (REAL, IMAG))
+        return lambda *coordinates: real(*coordinates) + 1j * imaginary(*coordinates)
 
     def _names(self) -> list[str]:
-        found = [u.removesuffix(REAL) for u in self.mode.unknowns if not u.endswith(IMAG)]
-        return found if self._is_complex() else list(self.mode.unknowns)
-
-    def _is_complex(self) -> bool:
-        return any(u.endswith(IMAG) for u in self.mode.unknowns)
-
-    def _single(self) -> bool:
-        return len(self._names()) == 1
-
-    def _evaluated(self, name: str | None, coordinates: Sequence[Any]) -> Any:
-        if name is None:
-            return self.mode(*coordinates)
-        if not self._is_complex():
-            return getattr(self.mode, name)(*coordinates)
-        real, imaginary = (getattr(self.mode, name + part) for part in (REAL, IMAG))
-        return real(*coordinates) + 1j * imaginary(*coordinates)
+        """Return the unknowns of the problem; those of a complex mode are two functions each."""
+        found = list(self.mode.unknowns)
+        if not any(u.endswith(IMAG) for u in found):
+            return found
+        return [u.removesuffix(REAL) for u in found if not u.endswith(IMAG)]
 
     def __repr__(self) -> str:
         return f"Eigenpair({written(self.value)} +- {self.error:.1e})"

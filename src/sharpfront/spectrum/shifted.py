@@ -24,10 +24,9 @@ from sharpfront.equation.expression import (
     Constant,
     Derivative,
     Expression,
-    Leaf,
     is_zero,
 )
-from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.equation.linearise import LinearForm, Term, with_leaves
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import ProblemError
@@ -96,8 +95,9 @@ def size_of_values(statement: SpectralProblem) -> float:
     """Return about how large values are: terms without lam over terms with it, on the domain."""
     domain = statement.problem.domain
     length = float(np.ptp(domain.bounds, axis=0).max())
-    groups: list[tuple[Sequence[SpectralForm], tuple[FloatArray, ...]]]
-    groups = [(statement.equations, (domain.sample(64),))]
+    groups: list[tuple[Sequence[SpectralForm], tuple[FloatArray, ...]]] = [
+        (statement.equations, (domain.sample(64),))
+    ]
     for part, forms in statement.conditions:
         found = domain.boundary(part, 16)
         groups.append((forms, (found.points, found.normals)))
@@ -113,16 +113,15 @@ def size_of_values(statement: SpectralProblem) -> float:
 
 def _at_value(problem: Problem, value: float) -> Problem:
     """Return a problem with a number in the place of lam."""
+    number = {("parameter", SPECTRAL): Constant(value)}
 
-    def number(leaf: Leaf) -> Expression:
-        return Constant(value) if leaf.key == ("parameter", SPECTRAL) else leaf
+    def with_number(graphs: Iterable[Expression]) -> tuple[Expression, ...]:
+        return tuple(with_leaves(graph, number) for graph in graphs)
 
-    conditions = [
-        Condition(tuple(substitute(r, number) for r in c.residuals), c.part)
-        for c in problem.conditions
-    ]
-    equations = tuple(substitute(e, number) for e in problem.equations)
-    return problem.rewritten(equations=equations, conditions=tuple(conditions))
+    return problem.rewritten(
+        equations=with_number(problem.equations),
+        conditions=tuple(Condition(with_number(c.residuals), c.part) for c in problem.conditions),
+    )
 
 
 def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
@@ -130,7 +129,11 @@ def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
     problem, factors = statement.problem, (1.0, shift, shift**2)
 
     def both(forms: Sequence[SpectralForm]) -> tuple[Expression, ...]:
-        return tuple(_sum(terms, problem.coordinates) for terms in _rows(forms, factors, True))
+        every = (
+            [t.coefficient * Derivative(t.unknown, problem.coordinates, t.orders) for t in terms]
+            for terms in _rows(forms, factors, True)
+        )
+        return tuple(reduce(lambda a, b: a + b, own, Constant(0.0)) for own in every)
 
     names = tuple(name + part for part in (REAL, IMAG) for name in problem.unknowns)
     return problem.rewritten(
@@ -140,32 +143,22 @@ def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
     )
 
 
-def _sum(terms: Sequence[Term], coordinates: tuple[str, ...]) -> Expression:
-    parts = [t.coefficient * Derivative(t.unknown, coordinates, t.orders) for t in terms]
-    return reduce(lambda a, b: a + b, parts, Constant(0.0))
-
-
 def _rows(forms: Sequence[SpectralForm], factors: Complexes, pairs: bool) -> list[tuple[Term, ...]]:
     """Return sum_j factors_j c_j of the terms of forms; of pairs the real parts come first."""
     out: list[list[tuple[Term, ...]]] = [[] for _ in range(1 + pairs)]
     for form in forms:
-        parts = [_parts(term.powers, factors) for term in form.terms]
-        if not pairs:
-            plain = zip(form.terms, parts, strict=True)
-            out[0].append(_nonzero(Term(t.unknown, t.orders, c) for t, (c, _) in plain))
-            continue
-        for own, turned in zip(out, (False, True), strict=True):
-            found = []
-            for t, (a, b) in zip(form.terms, parts, strict=True):
-                first, second = (b, a) if turned else (a, -b)
-                found.append(Term(t.unknown + REAL, t.orders, first))
-                found.append(Term(t.unknown + IMAG, t.orders, second))
-            own.append(_nonzero(found))
+        found: list[list[Term]] = [[] for _ in out]
+        for t in form.terms:
+            a, b = _parts(t.powers, factors)
+            if not pairs:
+                found[0].append(Term(t.unknown, t.orders, a))
+                continue
+            for own, (first, second) in zip(found, ((a, -b), (b, a)), strict=True):
+                own.append(Term(t.unknown + REAL, t.orders, first))
+                own.append(Term(t.unknown + IMAG, t.orders, second))
+        for rows, own in zip(out, found, strict=True):
+            rows.append(tuple(t for t in own if not is_zero(t.coefficient)))
     return [terms for own in out for terms in own]
-
-
-def _nonzero(terms: Iterable[Term]) -> tuple[Term, ...]:
-    return tuple(t for t in terms if not is_zero(t.coefficient))
 
 
 def _parts(powers: Sequence[Expression], factors: Complexes) -> tuple[Expression, Expression]:

@@ -1,13 +1,11 @@
 """A homogeneous linear problem as a polynomial in its spectral parameter.
 
 sum over terms (c_0(x) + lam c_1(x) + lam^2 c_2(x)) d^orders u = 0,  conditions alike.
-
-What modes on a line have in common where fluxes or loads jump, or jumps are stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import (
     IMAGINARY,
@@ -29,66 +27,17 @@ from sharpfront.equation.expression import (
     is_zero,
 )
 from sharpfront.equation.graph import folded, parameters_in
-from sharpfront.equation.linearise import LinearForm, linear_form, substitute
+from sharpfront.equation.linearise import LinearForm, linear_form, with_leaves
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.interfaces import Interfaces
 from sharpfront.spectrum.settings import MODES
 
-
-class Across:
-    """The places of a line at which something jumps, and which forms are the same on both sides."""
-
-    def __init__(self, statement: SpectralProblem) -> None:
-        self._statement = statement
-        self._known: dict[float, tuple[tuple[SpectralForm, SpectralForm], ...]] = {}
-
-    @cached_property
-    def _interfaces(self) -> Interfaces:
-        return Interfaces(self._statement.problem, {})
-
-    @property
-    def places(self) -> FloatArray:
-        """Where something jumps or a load acts."""
-        return self._interfaces.lines[0]
-
-    def shared(self, place: float) -> tuple[tuple[SpectralForm, SpectralForm], ...]:
-        """Return pairs of forms, from below and from above, that are equal at a place."""
-        if not self._statement.problem.is_singular:
-            return ()
-        if place not in self._known:
-            data = self._interfaces.data(0, place)
-            self._known[place] = tuple((self._form(d.below), self._form(d.above)) for d in data)
-        return self._known[place]
-
-    def _form(self, form: LinearForm) -> SpectralForm:
-        return self._statement.polynomial(form, "condition at a jump or load")
-
-
-def values_beside(form: SpectralForm, place: float, inside: float) -> list[Complex]:
-    """Return the coefficients of each term at a place, (powers, 1) each, as limits from one side.
-
-    There is no other place at which something jumps between it and the one inside.
-    """
-    return [np.stack([_limit(c, form, place, inside) for c in t.powers]) for t in form.terms]
-
-
-def _limit(coefficient: Expression, form: SpectralForm, place: float, inside: float) -> Complex:
-    here, beside = (environment(form.coordinates, np.array([[x]])) for x in (place, inside))
-    turns = powers_of(coefficient, IMAGINARY, IMAGINARY_POWERS)
-    if turns is None:
-        raise ProblemError(
-            f"1j stands in {coefficient!r}, which jumps or has a load; there sf.eigs takes "
-            "polynomials of it. Write np.cos(x) + 1j * np.sin(x) for np.exp(1j * x)."
-        )
-    parts = [1j**n * inside_values(c, here, beside, 1) for n, c in enumerate(turns)]
-    return np.asarray(sum(parts))
-
-
 Complex = NDArray[np.complex128]
 # The highest power of lam.
 DEGREE = 2
+_AT_JUMP = "condition at a jump or load"
 # The highest power of 1j that a coefficient may have where it is taken apart.
 IMAGINARY_POWERS = 4
 
@@ -121,9 +70,23 @@ class SpectralForm:
             np.stack([_values(c, leaves, len(points)) for c in term.powers]) for term in self.terms
         ]
 
-    def highest(self, unknown: str) -> int:
-        """Return the highest order of an unknown; -1 where it does not occur."""
-        return max((t.order for t in self.terms if t.unknown == unknown), default=-1)
+    def values_beside(self, place: float, inside: float) -> list[Complex]:
+        """Return the coefficients of each term at a place, (powers, 1) each, from one side.
+
+        There is no other place at which something jumps between it and the one inside.
+        """
+        here, beside = (environment(self.coordinates, np.array([[x]])) for x in (place, inside))
+        out = []
+        for c in (c for term in self.terms for c in term.powers):
+            turns = powers_of(c, IMAGINARY, IMAGINARY_POWERS)
+            if turns is None:
+                raise ProblemError(
+                    f"1j stands in {c!r}, which jumps or has a load; there sf.eigs takes "
+                    "polynomials of it. Write np.cos(x) + 1j * np.sin(x) for np.exp(1j * x)."
+                )
+            parts = [1j**n * inside_values(t, here, beside, 1) for n, t in enumerate(turns)]
+            out.append(sum(parts))
+        return list(np.array(out, dtype=complex).reshape(len(self.terms), -1, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,48 +120,74 @@ class SpectralProblem:
         return tuple(out)
 
     @cached_property
+    def interfaces(self) -> Interfaces:
+        """Where something jumps or a load acts."""
+        return Interfaces(self.problem, {})
+
+    @remembered()
+    def shared(self, place: float) -> tuple[tuple[SpectralForm, SpectralForm], ...]:
+        """Return pairs of forms, from below and from above, that are equal at a place of a line."""
+        return tuple(
+            (self._polynomial(d.below, _AT_JUMP), self._polynomial(d.above, _AT_JUMP))
+            for d in self.interfaces.data(0, place)
+        )
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """The highest order of each unknown in the equations; -1 where it does not occur."""
+        terms = [t for form in self.equations for t in form.terms]
+        return tuple(
+            max((t.order for t in terms if t.unknown == u), default=-1)
+            for u in self.problem.unknowns
+        )
+
+    @cached_property
     def degree(self) -> int:
         """The highest power of lam that occurs."""
-        every = [t for f in self._every for t in f.terms]
-        powers = [j for t in every for j, c in enumerate(t.powers) if not is_zero(c)]
-        return max(powers, default=0)
+        groups = (*self.conditions, *self.further)
+        forms = [*self.equations, *(form for _, own in groups for form in own)]
+        every = [t.powers for form in forms for t in form.terms]
+        return max(
+            (j for powers in every for j, c in enumerate(powers) if not is_zero(c)), default=0
+        )
 
     @cached_property
     def is_complex(self) -> bool:
         """Whether coefficients are complex."""
         return IMAGINARY in self.problem.parameters_left
 
-    @property
-    def _every(self) -> list[SpectralForm]:
-        groups = (*self.conditions, *self.further)
-        return [*self.equations, *(form for _, own in groups for form in own)]
-
     def _form(self, residual: Expression, what: str) -> SpectralForm:
         try:
             form = linear_form(residual)
         except NonlinearError as error:
             raise NonlinearError(f"sf.eigs takes linear problems. {error}") from None
-        return self.polynomial(form, what)
+        return self._polynomial(form, what)
 
-    def polynomial(self, form: LinearForm, what: str) -> SpectralForm:
+    def _polynomial(self, form: LinearForm, what: str) -> SpectralForm:
         """Return a form without a right-hand side as a polynomial in lam."""
-        self._refuse_source(form, what)
-        terms = tuple(
-            SpectralTerm(t.unknown, t.orders, _powers(t.coefficient, what)) for t in form.terms
-        )
-        return SpectralForm(terms, self.problem.coordinates)
+        self._refuse_source(form.source, what)
+        terms = []
+        for term in form.terms:
+            powers = powers_of(term.coefficient, SPECTRAL, DEGREE)
+            if powers is None:
+                raise ProblemError(
+                    f"In the {what} lam stands in {term.coefficient!r}; sf.eigs takes polynomials "
+                    "in lam up to degree two."
+                )
+            terms.append(SpectralTerm(term.unknown, term.orders, powers))
+        return SpectralForm(tuple(terms), self.problem.coordinates)
 
-    def _refuse_source(self, form: LinearForm, what: str) -> None:
-        if is_zero(form.source):
+    def _refuse_source(self, source: Expression, what: str) -> None:
+        if is_zero(source):
             return
         low, high = self.problem.domain.bounds
         points = low + np.linspace(0.0, 1.0, MODES.sighted)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
-            found = _values(substitute(form.source, _without(SPECTRAL)), leaves, len(points))
+            found = _values(_without(source, SPECTRAL), leaves, len(points))
         except EquationError:
             found = np.ones(1, dtype=complex)
-        if np.any(found != 0.0) or SPECTRAL in parameters_in(form.source):
+        if np.any(found != 0.0) or SPECTRAL in parameters_in(source):
             raise _inhomogeneous(what)
 
 
@@ -209,36 +198,39 @@ def _inhomogeneous(what: str) -> ProblemError:
     )
 
 
-def _without(name: str) -> Callable[[Leaf], Expression]:
-    """Return what puts zero in the place of a parameter."""
-    return lambda leaf: Constant(0.0) if leaf.key == ("parameter", name) else leaf
+def _without(expression: Expression, name: str) -> Expression:
+    """Return an expression with zero in the place of a parameter."""
+    return with_leaves(expression, {("parameter", name): Constant(0.0)})
 
 
 def powers_of(coefficient: Expression, name: str, degree: int) -> tuple[Expression, ...] | None:
     """Return the coefficients of powers of a parameter; None where it is no such polynomial."""
     out, left, factor = [], coefficient, 1.0
     for j in range(degree + 1):
-        out.append(substitute(left, _without(name)) / factor)
+        out.append(_without(left, name) / factor)
         left = partial_derivative(left, ("parameter", name))
         factor *= j + 1
     return tuple(out) if is_zero(left) else None
 
 
-def _powers(coefficient: Expression, what: str) -> tuple[Expression, ...]:
-    """Return the coefficients of powers of lam."""
-    found = powers_of(coefficient, SPECTRAL, DEGREE)
-    if found is None:
-        raise ProblemError(
-            f"In the {what} lam stands in {coefficient!r}; sf.eigs takes polynomials in lam up to "
-            "degree two."
-        )
-    return found
-
-
 def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int) -> Complex:
     """Return an expression at points with complex numbers in it, (count,)."""
+
+    def leaf(node: Expression) -> Any:
+        if isinstance(node, Constant):
+            return node.value
+        if isinstance(node, Parameter) and node.name == IMAGINARY:
+            return 1j
+        assert isinstance(node, Leaf)
+        if node.key not in leaves:
+            raise EquationError(f"No values were given for {node.key}.")
+        return leaves[node.key]
+
+    def applied(node: Apply, arguments: Sequence[Any]) -> Any:
+        return node.function.evaluate(*map(_real_if_close, arguments))
+
     with np.errstate(all="ignore"):
-        value = folded(expression, lambda node: _leaf(node, leaves), _applied)
+        value = folded(expression, leaf, applied)
     found = np.broadcast_to(np.asarray(value, dtype=complex), (count,))
     if not np.isfinite(found).all():
         i = int(np.argmin(np.isfinite(found)))
@@ -248,21 +240,6 @@ def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int
             "closed domain; multiply the equation by what vanishes there."
         )
     return found
-
-
-def _leaf(node: Expression, leaves: Mapping[Key, FloatArray]) -> Any:
-    if isinstance(node, Constant):
-        return node.value
-    if isinstance(node, Parameter) and node.name == IMAGINARY:
-        return 1j
-    assert isinstance(node, Leaf)
-    if node.key not in leaves:
-        raise EquationError(f"No values were given for {node.key}.")
-    return leaves[node.key]
-
-
-def _applied(node: Apply, arguments: Sequence[Any]) -> Any:
-    return node.function.evaluate(*map(_real_if_close, arguments))
 
 
 def _real_if_close(value: Any) -> Any:
@@ -295,15 +272,9 @@ def spectral(problem: object) -> SpectralProblem:
     found = SpectralProblem(problem)
     if found.degree == 0:
         raise ProblemError("lam drops out of the problem: there is nothing to find.")
-    if not any(conditions_needed(found)) and problem.domain.dimension == 1:
+    if not any(found.orders) and problem.domain.dimension == 1:
         raise ProblemError(
             "The equation has no derivative of an unknown, so that every point has values of lam "
             "of its own: there are no modes."
         )
     return found
-
-
-def conditions_needed(spectral_problem: SpectralProblem) -> Sequence[int]:
-    """Return the highest order of each unknown in the equations."""
-    unknowns = spectral_problem.problem.unknowns
-    return [max(f.highest(u) for f in spectral_problem.equations) for u in unknowns]

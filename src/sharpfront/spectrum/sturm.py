@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import is_zero
 from sharpfront.spectrum.settings import MODES
-from sharpfront.spectrum.statement import Across, SpectralForm, SpectralProblem, values_beside
+from sharpfront.spectrum.statement import SpectralForm, SpectralProblem
 
 # Eigenvalues as close as that, relative to the largest, are counted together.
 TWINS = 1e-6
@@ -30,7 +30,9 @@ def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatA
     """
     if len(values) < 2 or not _is_regular(statement):
         return ""
-    groups = _groups(sorted(v.real for v in values))
+    ordered = np.sort([v.real for v in values])
+    apart = np.diff(ordered) > TWINS * np.abs(ordered).max()
+    groups = [g.tolist() for g in np.split(ordered, 1 + np.flatnonzero(apart))]
     if len(groups) < 2:
         return ""
     words = ""
@@ -62,17 +64,6 @@ def _miscounted(groups: Sequence[Sequence[float]], counter: _Counter) -> str:
     return ""
 
 
-def _groups(values: Sequence[float]) -> list[list[float]]:
-    close = TWINS * max(abs(v) for v in values)
-    out = [[values[0]]]
-    for value in values[1:]:
-        if value - out[-1][-1] <= close:
-            out[-1].append(value)
-        else:
-            out.append([value])
-    return out
-
-
 class _Counter:
     """Counts eigenvalues of a regular problem below a number, on pieces cut into equal cells."""
 
@@ -80,21 +71,23 @@ class _Counter:
         share = np.arange(cells) / cells
         fine = (edges[:-1, None] + np.diff(edges)[:, None] * share).ravel()
         fine = np.append(fine, edges[-1])
-        (form,) = statement.equations
-        c = np.zeros((3, 2, len(fine) - 1))
-        middles = 0.5 * (fine[1:] + fine[:-1])
-        for term, values in zip(form.terms, form.values(middles[:, None]), strict=True):
-            c[term.order] += values[:2].real
+        c = _by_order(statement.equations[0], 0.5 * (fine[1:] + fine[:-1]))
         self._half = -0.5 * c[1, 0] / c[2, 0]
         self._without, self._with = (self._half**2 - c[0, 0] / c[2, 0], -c[0, 1] / c[2, 0])
         self._lengths = np.diff(fine).tolist()
         self._refracted = _refracted(statement, edges, cells)
-        (_, (left,)), (_, (right,)) = _by_place(statement)
-        self._left, self._right = (_ends(statement, f, i) for i, f in enumerate((left, right)))
+        domain = statement.problem.domain
+        ends = sorted(statement.conditions, key=lambda own: domain.boundary(own[0]).points[0, 0])
+        # A and b of a u + b u' = 0 at each.
+        self._ends = [
+            _by_order(form, domain.bounds[i], 2.0 * i - 1.0)[:2, 0, 0].tolist()
+            for i, (_, (form,)) in enumerate(ends)
+        ]
 
     def below(self, lam: float) -> int:
         """Return the number of eigenvalues below, or above, but for a constant."""
-        value, slope = self._left[1], -self._left[0]
+        (by_value, by_slope), (left, right) = self._ends
+        value, slope = by_slope, -by_value
         zeros, rates = 0, (self._without + lam * self._with).tolist()
         cells = zip(rates, self._half.tolist(), self._lengths, strict=True)
         for i, (rate, half, h) in enumerate(cells):
@@ -107,7 +100,7 @@ class _Counter:
             size = math.hypot(value, slope)
             value, slope = value / size, slope / size
         angle = math.atan2(abs(value), math.copysign(1.0, value) * slope if value else abs(slope))
-        target = math.atan2(self._right[1], -self._right[0]) % math.pi or math.pi
+        target = math.atan2(right, -left) % math.pi or math.pi
         return zeros + (angle > target)
 
 
@@ -135,36 +128,27 @@ def _refracted(
 
     They are named by the first cell after it.
     """
-    across, middles = Across(statement), 0.5 * (edges[1:] + edges[:-1])
+    middles = 0.5 * (edges[1:] + edges[:-1])
     out = {}
     for i, place in enumerate(edges[1:-1].tolist(), 1):
-        for pair in across.shared(place)[1:]:
-            below, above = np.zeros(2), np.zeros(2)
-            for form, into, inside in zip(
-                pair, (below, above), middles[i - 1 : i + 1], strict=True
-            ):
-                values = values_beside(form, place, float(inside))
+        for pair in statement.shared(place)[1:]:
+            sides = np.zeros((2, 2))
+            for form, into, inside in zip(pair, sides, middles[i - 1 : i + 1], strict=True):
+                values = form.values_beside(place, float(inside))
                 for term, c in zip(form.terms, values, strict=True):
                     into[term.order] += float(c[0, 0].real)
+            below, above = sides
             out[i * cells] = (below[1] / above[1], (below[0] - above[0]) / above[1])
     return out
 
 
-def _by_place(statement: SpectralProblem) -> list[tuple[float, tuple[SpectralForm, ...]]]:
-    """Return the places of conditions with these, from left to right."""
-    domain = statement.problem.domain
-    found = [(float(domain.boundary(p).points[0, 0]), own) for p, own in statement.conditions]
-    return sorted(found, key=lambda pair: pair[0])
-
-
-def _ends(statement: SpectralProblem, form: SpectralForm, end: int) -> tuple[float, float]:
-    """Return a and b of a u + b u' = 0 at an end."""
-    place = statement.problem.domain.bounds[end]
-    normal = np.array([[-1.0 if end == 0 else 1.0]])
-    out = [0.0, 0.0]
-    for term, c in zip(form.terms, form.values(place[None], normal), strict=True):
-        out[term.order] += float(c[0, 0].real)
-    return out[0], out[1]
+def _by_order(form: SpectralForm, x: FloatArray, normal: float | None = None) -> FloatArray:
+    """Return coefficients of u, u' and u'' at places, each without lam and with it, (3, 2, m)."""
+    normals = None if normal is None else np.full((len(x), 1), normal)
+    out = np.zeros((3, 2, len(x)))
+    for term, values in zip(form.terms, form.values(x[:, None], normals), strict=True):
+        out[term.order] += values[:2].real
+    return out
 
 
 def _is_regular(statement: SpectralProblem) -> bool:
@@ -181,19 +165,17 @@ def _is_regular(statement: SpectralProblem) -> bool:
         return False
     (form,) = statement.equations
     every = [t for _, own in statement.conditions for f in own for t in f.terms]
-    across = Across(statement)
-    pairs = [pair for place in across.places.tolist() for pair in across.shared(place)]
+    places = statement.interfaces.lines[0].tolist()
+    pairs = [pair for place in places for pair in statement.shared(place)]
     every += [t for pair in pairs for f in pair for t in f.terms]
     with_lam = [t for t in (*form.terms, *every) if not is_zero(t.powers[1])]
     if (
         sorted(len(own) for _, own in statement.conditions) != [1, 1]
-        or form.highest(problem.unknowns[0]) != 2
+        or statement.orders != (2,)
         or any(t.order or t in every for t in with_lam)
         or any(t.order > 1 for t in every)
     ):
         return False
     low, high = problem.domain.bounds[:, 0]
-    found = form.values(np.linspace(low, high, MODES.looked)[:, None])
-    top = sum(c[0].real for t, c in zip(form.terms, found, strict=True) if t.order == 2)
-    weight = sum(c[1].real for t, c in zip(form.terms, found, strict=True) if t.order == 0)
-    return all(np.all(s > 0) or np.all(s < 0) for s in (np.asarray(top), np.asarray(weight)))
+    found = _by_order(form, np.linspace(low, high, MODES.looked))
+    return all(np.all(s > 0) or np.all(s < 0) for s in (found[2, 0], found[0, 1]))

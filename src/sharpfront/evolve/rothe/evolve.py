@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +68,11 @@ class RotheCourse:
         """Return bases and weights of the unknowns; refuses a run that took no step."""
         problem = self.system.problem
         if not log.kept:
-            _refuse_no_step(log.concluded(self.tol)[1].detail)
+            detail = log.concluded(self.tol)[1].detail
+            raise ProblemError(
+                f"With this adaptor no first step in time could be taken. {detail} Leave adaptor= "
+                "out."
+            )
         states = [levels[-1].solution.approximation for levels in log.kept]
         assert problem.time is not None
         times = np.array([problem.time[0], *(r.time for r in log.records)])
@@ -83,12 +87,6 @@ class RotheCourse:
     def packed(self, log: RunLog) -> dict[str, Any]:
         """Return nothing."""
         return {}
-
-
-def _refuse_no_step(detail: str) -> NoReturn:
-    raise ProblemError(
-        f"With this adaptor no first step in time could be taken. {detail} Leave adaptor= out."
-    )
 
 
 def evolve_around(

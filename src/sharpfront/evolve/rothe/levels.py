@@ -7,12 +7,12 @@ those before it, which turns u_t = F(u) into a u + g = F(u) with a known g.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, remembered
 from sharpfront.bases.levels import lagrange
 from sharpfront.equation.expression import (
     TIME,
@@ -41,18 +41,10 @@ class Level:
     t: float
     solution: Solution | None
     problem: Problem
-    _known: dict[tuple[str, bytes], FloatArray] = field(default_factory=dict, repr=False)
 
+    @remembered(_REMEMBERED)
     def values(self, unknown: str, points: FloatArray) -> FloatArray:
         """Return an unknown at points, (m,)."""
-        key = unknown, points.tobytes()
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[key] = self._found(unknown, points)
-        return self._known[key]
-
-    def _found(self, unknown: str, points: FloatArray) -> FloatArray:
         if self.solution is not None:
             none = (0,) * points.shape[1]
             return self.solution.approximation.values(unknown, points, none)

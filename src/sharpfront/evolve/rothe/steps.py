@@ -154,7 +154,9 @@ class RotheSteps(Stepper[RotheState]):
                 raise
             return StepTrial(dt, np.inf, 0, None)
         left, scale = _left(self.run, state, level)
-        return StepTrial(dt, left[state.order], _newton_steps(level), (level, left, scale))
+        assert level.solution is not None
+        solves = int(level.solution.diagnostics.get("newton_steps", 1))
+        return StepTrial(dt, left[state.order], solves, (level, left, scale))
 
     def shorter(self, state: RotheState, trial: StepTrial, before: StepTrial | None) -> RotheState:
         """Return the run for a shorter step, of the order that allows the longest."""
@@ -225,11 +227,6 @@ def _levels_after(
         kept = levels = (level,)
         grown = dt
     return levels, RotheState(kept, grown, min(order, len(kept)), dt, scale)
-
-
-def _newton_steps(level: Level) -> int:
-    assert level.solution is not None
-    return int(level.solution.diagnostics.get("newton_steps", 1))
 
 
 def rothe_begun(run: RotheRun) -> RotheState:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sharpfront.checks import is_number, listed, numbers_in, refusal, whole
 from sharpfront.errors import ProblemError
@@ -15,9 +16,6 @@ from sharpfront.show.figures.closeup import closeup_panels
 from sharpfront.show.figures.panels import Panel, Wish, panels
 from sharpfront.show.figures.surface import viewer
 from sharpfront.show.figures.time_panels import timed_panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KINDS = (
     *("solution", "close-up", "kernels", "residual", "estimate", "all"),

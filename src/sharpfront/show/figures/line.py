@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
@@ -18,13 +24,6 @@ from sharpfront.show.data.kernels import Kernels, Section, curve, kernels_of, li
 from sharpfront.show.data.placements import Moment, mixture_of
 from sharpfront.show.data.quantity import CURVES, ORANGE, Quantity, unknown_of
 from sharpfront.show.figures.narrow_axes import label_narrow
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
 
 # Parts of the height of the axes: the strip, the ticks' middle, the bells' feet and highest top.
 STRIP, _TICKS, _FEET, _TOP = 0.26, 0.03, 0.07, 0.24
@@ -140,8 +139,6 @@ def draw_strip(
 
 def _ticks_and_bells(axes: Axes) -> tuple[Line2D, PolyCollection]:
     """Add ticks for kernels and bells for components, without data."""
-    from matplotlib.collections import PolyCollection
-
     flat = axes.get_xaxis_transform()
     ticks = axes.plot(
         [], [], "|", ms=7, mew=0.9, color="0.25", transform=flat, label="kernels", zorder=2
@@ -161,8 +158,6 @@ def _ticks_and_bells(axes: Axes) -> tuple[Line2D, PolyCollection]:
 
 def share_legend(axes: Axes) -> None:
     """Put one legend for all panels under the figure, or inside the axes of a user's figure."""
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     figure = axes.figure
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) < 2:
@@ -180,8 +175,6 @@ def _strip_frame(
     axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str], strip: float
 ) -> None:
     """Leave room for a strip of that part of the height; the values' axis has ticks above it."""
-    from matplotlib.ticker import MaxNLocator
-
     low, high = limits
     least = 1e-12 * max(abs(low), abs(high), 1.0)
     low, high = (low, high) if high - low > least else (low - 0.5, high + 0.5)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import Normal, Stroke
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut_cells import Cut
@@ -14,12 +19,8 @@ from sharpfront.geometry import Domain
 from sharpfront.maps import Strip
 from sharpfront.show.data.kernels import Kernels, Section
 from sharpfront.show.data.quantity import BLUE, ORANGE, Quantity, colour_scale, summary
-from sharpfront.show.data.raster import STRETCHED, Raster
+from sharpfront.show.data.raster import STRETCHED, Raster, limits_of
 from sharpfront.show.figures.narrow_axes import label_narrow
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
 MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
@@ -53,7 +54,7 @@ def draw_map(
     if picture.outline is None:
         axes.text(0.5, 0.5, "misses the domain", ha="center", transform=axes.transAxes)
         return
-    limits = limits or picture.limits(quantity.logarithmic)
+    limits = limits or limits_of([picture.values], quantity.logarithmic)
     low, high, colours = colour_scale(limits, quantity)
     ends = picture.where.window
     image = axes.imshow(
@@ -67,8 +68,6 @@ def draw_map(
         alpha=0.35 if faint else None,
         interpolation="nearest",
     )
-    from matplotlib.patches import PathPatch
-
     # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen. A
     # faint map lets the inner half through.
     width = 1.0 if faint else 2.0
@@ -133,8 +132,6 @@ def draw_ellipses(
 
 def draw_patches(axes: Axes, basis: PatchworkBasis, picture: Raster) -> None:
     """Draw the sides of patches in the plane; strips along curves are drawn thinner."""
-    from matplotlib.collections import LineCollection
-
     if picture.outline is None:
         return
     for charted, width in ((False, 0.6), (True, 0.35)):
@@ -161,10 +158,10 @@ def _sides(patch: Patch) -> list[FloatArray]:
 def _add_ellipses(
     axes: Axes, kernels: Kernels, outline: Path, *, colour: str, width: float, label: str
 ) -> None:
-    from matplotlib.collections import EllipseCollection
-    from matplotlib.patheffects import Normal, Stroke
-
-    widths, heights, angles = _axes_of_ellipses(kernels.covariances)
+    # Diameters along both axes, and the angle of the first in degrees.
+    variances, directions = np.linalg.eigh(kernels.covariances)
+    heights, widths = 2 * np.sqrt(np.maximum(variances.T, 0.0))
+    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
     ellipses = EllipseCollection(
         widths,
         heights,
@@ -182,14 +179,6 @@ def _add_ellipses(
     )
     axes.add_collection(ellipses, autolim=False)
     ellipses.set_clip_path(outline, axes.transData)
-
-
-def _axes_of_ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the diameters along both axes and the angle of the first in degrees."""
-    variances, directions = np.linalg.eigh(covariances)
-    diameters = 2 * np.sqrt(np.maximum(variances, 0.0))
-    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
-    return diameters[:, 1], diameters[:, 0], angles
 
 
 def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import cm
+from matplotlib.colors import Normalize
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
@@ -13,9 +17,6 @@ from sharpfront.geometry.marching import triangles
 from sharpfront.loading import extra_module
 from sharpfront.show.data.mesh import box_mesh
 from sharpfront.show.data.quantity import Quantity, colour_scale
-
-if TYPE_CHECKING:
-    from mpl_toolkits.mplot3d import Axes3D
 
 _FACE_CELLS = 24
 
@@ -34,10 +35,6 @@ def surface_of(domain: Domain) -> FloatArray:
 
 def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> None:
     """Draw a quantity on the boundary of a domain, seen from outside."""
-    from matplotlib import cm
-    from matplotlib.colors import Normalize
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
     corners = surface_of(domain)
     values = quantity.values(corners.reshape(-1, 3)).reshape(-1, 3).mean(axis=1)
     low, high, colours = colour_scale((float(values.min()), float(values.max())), quantity)

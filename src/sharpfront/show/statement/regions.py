@@ -32,7 +32,8 @@ def domain_rows(domain: Domain) -> Iterator[Row]:
     if len(leaves) == 1:
         yield _leaf_row(leaves[0], "")
     else:
-        letters = {id(leaf): letter for leaf, letter in zip(leaves, _letters(), strict=False)}
+        names = [*string.ascii_uppercase, *(f"A{i}" for i in range(1, len(leaves)))]
+        letters = {id(leaf): name for leaf, name in zip(leaves, names, strict=False)}
         point = _point(domain.coordinates)
         yield math(f"{point}<mo>∈</mo>{_combined(domain, letters, outer=True)}"), ""
         for leaf in leaves:
@@ -40,27 +41,16 @@ def domain_rows(domain: Domain) -> Iterator[Row]:
     yield from _marked_rows(domain)
 
 
-def _letters() -> Iterator[str]:
-    yield from string.ascii_uppercase
-    yield from (f"A{i}" for i in range(1, 10_000))
-
-
 def _leaves(domain: Domain) -> Iterator[Domain]:
     """Yield the regions that are no combinations; names go with the region they are given to."""
     if isinstance(domain, Combination):
         yield from _leaves(domain.first)
         yield from _leaves(domain.second)
-    elif isinstance(domain, Relabelled) and _is_combined(domain):
-        yield from _leaves(domain.shape)
     else:
-        yield domain
-
-
-def _is_combined(domain: Domain) -> bool:
-    inner = domain
-    while isinstance(inner, Relabelled):
-        inner = inner.shape
-    return isinstance(inner, Combination)
+        inner = domain
+        while isinstance(inner, Relabelled):
+            inner = inner.shape
+        yield from _leaves(inner) if isinstance(inner, Combination) else (domain,)
 
 
 def _combined(domain: Domain, letters: dict[int, str], *, outer: bool = False) -> str:

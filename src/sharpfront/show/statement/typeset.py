@@ -19,7 +19,8 @@ def problem_markup(problem: Problem) -> str:
     names = parameter_names(problem)
     rows = [
         *((_equation(e, names), "") for e in problem.equations),
-        *_domain_rows(problem),
+        *domain_rows(problem.domain),
+        *([(math(between("t", *problem.time, "≤")), "")] if problem.time else []),
         *_condition_rows(problem, names),
         *_further_rows(problem, names),
         *_initial_rows(problem, names),
@@ -46,15 +47,6 @@ def parameter_names(problem: Problem) -> Names:
     }
 
 
-def initial_expressions(problem: Problem) -> Iterator[tuple[str, Expression | None]]:
-    """Yield each initial state by name; None for one that cannot be written as a formula."""
-    if problem.initial is None:
-        return
-    names = problem.initial.coordinates
-    for name, state in problem.initial.states.items():
-        yield name, traced(state, names)
-
-
 def _parts(terms: Sequence[str]) -> str:
     # One formula for each term, so that a long equation breaks at its signs.
     return "<wbr>".join(map(math, terms))
@@ -66,12 +58,6 @@ def _equation(residual: Expression, names: Names) -> str:
 
 def _named(name: str, value: float) -> str:
     return f"{name_to_mathml(name)}<mo form='infix'>=</mo>{to_mathml(as_expression(value))}"
-
-
-def _domain_rows(problem: Problem) -> Iterator[tuple[str, str]]:
-    yield from domain_rows(problem.domain)
-    if problem.time is not None:
-        yield math(between("t", *problem.time, "≤")), ""
 
 
 def _condition_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
@@ -117,11 +103,11 @@ def _further_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
 
 
 def _initial_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
-    if problem.time is None:
+    if problem.time is None or problem.initial is None:
         return
     start = f"at {math(_named('t', problem.time[0]))}"
-    for name, expression in initial_expressions(problem):
-        left = name_to_mathml(name)
+    for name, state in problem.initial.states.items():
+        left, expression = name_to_mathml(name), traced(state, problem.initial.coordinates)
         if expression is None:
             yield math(left), f"{start} as given by a function"
         else:
