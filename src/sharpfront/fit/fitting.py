@@ -36,9 +36,8 @@ from sharpfront.fit.marquardt import (
     minimised,
     share_bound,
 )
-from sharpfront.fit.model import Model
+from sharpfront.fit.model import Model, stated_model
 from sharpfront.fit.result import UNLIKELY, Fit
-from sharpfront.fit.stated_model import stated_model
 from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
 from sharpfront.problem.family import Family

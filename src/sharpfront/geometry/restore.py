@@ -10,13 +10,12 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
-from sharpfront.geometry.domain import Domain, State
+from sharpfront.geometry.domain import Domain, SpaceTime, State
 from sharpfront.geometry.parts import Marked, Named, Nearest
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.shape import Shape
 from sharpfront.geometry.solid import Solid
-from sharpfront.geometry.spacetime import SpaceTime
 
 
 def restore_domain(state: State) -> Domain:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.show.data.kernels import dense_places, kernels_of
 from sharpfront.solution import Solution
 

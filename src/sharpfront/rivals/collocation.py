@@ -19,7 +19,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.geometry import Domain
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import time_order, velocity_name

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sharpfront.paper.figures import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
-from sharpfront.show.pages.page import HtmlPage, svg_of
-from sharpfront.show.pages.words import Words
+from sharpfront.show.pages.page import HtmlPage, Words, svg_of
 from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:

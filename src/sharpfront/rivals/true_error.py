@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import cloud, max_error
 from sharpfront.errors import ProblemError, SharpfrontError
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.problem_file import Statement
 from sharpfront.problem_file.measure import following_points, size_of
 from sharpfront.rivals.collocation import region

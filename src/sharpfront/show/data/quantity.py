@@ -17,6 +17,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.history import TimeStep
+from sharpfront.show.data.kernels import Function
 
 
 def is_stepped(solution: Any) -> bool:
@@ -57,7 +58,6 @@ def colour_scale(limits: tuple[float, float], quantity: Quantity) -> tuple[float
     return low, high, "viridis"
 
 
-Function = Callable[[FloatArray], FloatArray]
 Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
 
 

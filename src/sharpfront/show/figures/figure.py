@@ -14,7 +14,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.show.data.quantity import summary, unknown_of
 from sharpfront.show.figures.closeup import closeup_panels
 from sharpfront.show.figures.panels import Panel, Wish, panels
-from sharpfront.show.figures.surface import viewer
+from sharpfront.show.figures.plane import viewer
 from sharpfront.show.figures.time_panels import timed_panels
 
 KINDS = (

@@ -23,11 +23,11 @@ from sharpfront.show.figures.plane import (
     draw_ellipses,
     draw_map,
     draw_patches,
+    draw_surface,
     ellipses_title,
     map_title,
     patches_title,
 )
-from sharpfront.show.figures.surface import draw_surface
 
 _FROM_FILE = "a solution read from a file\ndoes not know its equation"
 
