@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import explained
 from sharpfront.equation.expression import TIME, Coordinate, Expression, apply, as_expression
 from sharpfront.equation.graph import coordinates_of
 from sharpfront.errors import EquationError
@@ -161,6 +162,7 @@ def _system(name: str | None, coordinates: tuple[str, ...], what: str) -> _Syste
     return _System(name, coordinates)
 
 
+@explained("sf.grad(u)")
 def grad(u: Expression, system: str | None = None) -> Vector:
     """Return the gradient along the space coordinates.
 
@@ -182,6 +184,7 @@ def grad(u: Expression, system: str | None = None) -> Vector:
     return Vector(tuple(u.d(c) / metric.length(c) for c in names))
 
 
+@explained("sf.div(k * sf.grad(u))")
 def div(v: Any, system: str | None = None) -> Expression:
     """Return the divergence of a `Vector` or of a sequence of expressions.
 
@@ -208,6 +211,7 @@ def div(v: Any, system: str | None = None) -> Expression:
     )
 
 
+@explained("sf.laplacian(u)")
 def laplacian(u: Expression, system: str | None = None) -> Expression:
     """Return the Laplacian: the sum of the second derivatives along x, y, z.
 
