@@ -71,7 +71,10 @@ class Solution(Functionals):
 
     @property
     def error_estimate(self) -> float:
-        """Estimated error relative to max(1, max|u|); `estimate.meaning` says how it was found."""
+        """Estimated error relative to max(1, max|u|), of each unknown to its own.
+
+        `estimate.meaning` says how it was found.
+        """
         return self.estimate.value
 
     @property
