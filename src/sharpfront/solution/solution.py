@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
-from sharpfront.equation.trace import reserve
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Domain, SpaceTime
@@ -290,7 +289,3 @@ class Solution(Functionals):
     def _known(self) -> Known:
         parameters = None if self.problem is None else self.problem.parameters
         return Known(self.approximation, self.domain, self.error_estimate, parameters)
-
-
-# An unknown of such a name could not be reached as solution.name.
-reserve((*dir(Solution), *(f.name for f in fields(Solution))))
