@@ -42,7 +42,13 @@ def paper(
         plan = (quick_plan if quick else full_plan)(seeds)
         results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
     if not quiet:
-        _summarise(results, out)
+        screen = terminal.console(pipe_width=_REPORT_WIDTH)
+        screen.print(_scores(results))
+        for failure in results.failures:
+            where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
+            screen.print(f"Failed: {where}: {failure.message}", markup=False)
+        screen.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
+        screen.print(f"Tables, data and figures: {out}", markup=False, soft_wrap=True)
     if results.failures:
         raise typer.Exit(terminal.FAILED)
 
@@ -62,16 +68,6 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
         page = HtmlPage("GMM-PIELM: what reproduces and what does not")
         write_all(results, out, page, lambda path: say(f"wrote {path.name}"))
     return results
-
-
-def _summarise(results: Results, out: Path) -> None:
-    screen = terminal.console(pipe_width=_REPORT_WIDTH)
-    screen.print(_scores(results))
-    for failure in results.failures:
-        where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
-        screen.print(f"Failed: {where}: {failure.message}", markup=False)
-    screen.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
-    screen.print(f"Tables, data and figures: {out}", markup=False, soft_wrap=True)
 
 
 def _scores(results: Results) -> Table:

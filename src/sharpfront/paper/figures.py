@@ -183,7 +183,12 @@ def draw_collapse(results: Results, case: Case) -> Figure:
     figure, (above, below) = panels((1.6, 1), 4.8)
     if log is not None and squared is not None:
         _densities(above, log, squared)
-        _kernel_counts(below, log, squared)
+        edges = np.linspace(0, 1, 51).tolist()
+        for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
+            centres = view.steps[min(1, len(view.steps) - 1)].centres
+            below.hist(centres, edges, histtype="step", color=colour, lw=1.5, label=words)
+        below.set(yscale="log", ylabel="kernels per\n1/50 of the domain", ylim=(0.7, None))
+        below.legend(loc="upper center", ncols=2)
     above.set_title(f"{case.label}: two densities from one residual")
     below.set_title("Kernels of the next solve")
     for axes in (above, below):
@@ -206,15 +211,6 @@ def _densities(axes: Axes, log: View, squared: View) -> None:
     axes.plot([], [], ".", color=GREY, label="dots: the density at the rows")
     axes.axhline(1, color=INK, lw=0.8, ls=":", label="even density")
     axes.set(yscale="log", ylim=(1e-4, 1e3), ylabel="density")
-    axes.legend(loc="upper center", ncols=2)
-
-
-def _kernel_counts(axes: Axes, log: View, squared: View) -> None:
-    edges = np.linspace(0, 1, 51).tolist()
-    for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
-        centres = view.steps[min(1, len(view.steps) - 1)].centres
-        axes.hist(centres, edges, histtype="step", color=colour, lw=1.5, label=words)
-    axes.set(yscale="log", ylabel="kernels per\n1/50 of the domain", ylim=(0.7, None))
     axes.legend(loc="upper center", ncols=2)
 
 

@@ -313,6 +313,7 @@ def _step(
     rows = np.sort(np.concatenate([*told, np.zeros(0)]))
     at_rows = np.max(np.abs(assessment.approximation.residuals(problem, rows[:, None])), axis=0)
     cells = np.full(len(rows), problem.domain.measure / max(1, len(rows)))
+    found = [centres_of(basis)[:, 0] for basis in proposal.bases.values()]
     return Step(
         assessment.points[order, 0],
         _density(residual, volumes),
@@ -321,7 +322,7 @@ def _step(
         _density(at_rows, cells),
         _density(at_rows, cells, "squared"),
         residual,
-        _centres(proposal),
+        np.concatenate(found or [np.zeros(0)]),
         mixture,
     )
 
@@ -331,11 +332,6 @@ def _density(
 ) -> FloatArray:
     # No points, no density: a method need not tell its rows, nor assess every solve.
     return residual_density(residual, volumes, power) if residual.size else np.zeros(0)
-
-
-def _centres(proposal: Proposal) -> FloatArray:
-    found = [centres_of(basis)[:, 0] for basis in proposal.bases.values()]
-    return np.concatenate(found or [np.zeros(0)])
 
 
 def _view(task: Task, solution: Solution, steps: tuple[Step, ...]) -> View:

@@ -16,19 +16,11 @@ if TYPE_CHECKING:
 
 # A method keeps its look from picture to picture.
 _LOOKS = {
-    "ours": ("#d1495b", "o"),
-    "gmm-pielm": ("#2e5e8c", "s"),
-    "rbf-pielm": ("#7fb0da", "s"),
-    "pielm": ("#5b8e7d", "^"),
-    "kapi-elm": ("#8c5a9e", "D"),
-    "rad": ("#b8860b", "v"),
-    "pinn": ("#3a3a3a", "P"),
-    "solve_bvp": ("#e07b00", "X"),
-    "chebyshev": ("#009e8e", "<"),
-    "scikit-fem": ("#6b7f00", ">"),
-    "ngsolve": ("#a0522d", "h"),
-    "lines": ("#4661d1", "*"),
-    "bacoli": ("#c2185b", "p"),
+    **{"ours": ("#d1495b", "o"), "gmm-pielm": ("#2e5e8c", "s"), "rbf-pielm": ("#7fb0da", "s")},
+    **{"pielm": ("#5b8e7d", "^"), "kapi-elm": ("#8c5a9e", "D"), "rad": ("#b8860b", "v")},
+    **{"pinn": ("#3a3a3a", "P"), "solve_bvp": ("#e07b00", "X"), "chebyshev": ("#009e8e", "<")},
+    **{"scikit-fem": ("#6b7f00", ">"), "ngsolve": ("#a0522d", "h"), "lines": ("#4661d1", "*")},
+    **{"bacoli": ("#c2185b", "p")},
 }
 _WORDS = Words("sharpfront.rivals", {})
 # What is farther off than this is drawn there: the picture would be of nothing else.

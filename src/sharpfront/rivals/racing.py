@@ -79,7 +79,14 @@ class RivalProcess:
 
     def _ask(self, setting: Setting, seed: int, limit: float) -> Run:
         if self._process is None:
-            self._begin()
+            context = multiprocessing.get_context("fork")
+            self._pipe, other = context.Pipe()
+            with warnings.catch_warnings():
+                # Python warns of threads, of which the copy has none and needs none.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._process = context.Process(target=self._serve, args=(other,), daemon=True)
+                self._process.start()
+            other.close()
         self._pipe.send((setting, seed, limit))
         try:
             found: Run = self._pipe.recv()
@@ -99,16 +106,6 @@ class RivalProcess:
             self._process.kill()
             self._process.join()
             self._process = None
-
-    def _begin(self) -> None:
-        context = multiprocessing.get_context("fork")
-        self._pipe, other = context.Pipe()
-        with warnings.catch_warnings():
-            # Python warns of threads, of which the copy has none and needs none.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._process = context.Process(target=self._serve, args=(other,), daemon=True)
-            self._process.start()
-        other.close()
 
     def _serve(self, pipe: Any) -> None:
         """Make the runs that are asked for, until nobody asks."""

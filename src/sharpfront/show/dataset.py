@@ -43,11 +43,8 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
     """
     xarray = extra_module("xarray", "export")
     places, data = on_grid(solution, axes)
-    return xarray.Dataset(
-        {unknown: (tuple(places), values) for unknown, values in data.items()},
-        coords=places,
-        attrs=_attributes(solution),
-    )
+    fields = {unknown: (tuple(places), values) for unknown, values in data.items()}
+    return xarray.Dataset(fields, coords=places, attrs=_attributes(solution))
 
 
 def to_dataframe(solution: Any, **axes: Any) -> Any:

@@ -21,8 +21,7 @@ def headline(solution: Any) -> str:
     return (
         f"Solution for {names} of ({where}){span}: {solution.outcome.kind}, estimated "
         f"error {solution.error_estimate:.1e}{_since(solution)} (tol {solution.tol:.0e}), "
-        f"{solution.kernels} "
-        f"kernels, {turns(solution)}"
+        f"{solution.kernels} kernels, {turns(solution)}"
     )
 
 
@@ -34,12 +33,12 @@ def _since(solution: Any) -> str:
 def card(solution: Any) -> str:
     """Return HTML that needs nothing but itself: a table and a picture."""
     outcome = str(solution.outcome.kind)
+    error = f"{solution.error_estimate:.1e}{_since(solution)}"
     rows = {
         "unknowns": ", ".join(solution.unknowns),
         "domain": repr(solution.domain),
         "outcome": outcome if solution.converged else f"{outcome}: {solution.outcome.advice}",
-        "estimated error": f"{solution.error_estimate:.1e}{_since(solution)} (asked for "
-        f"{solution.tol:.0e})",
+        "estimated error": f"{error} (asked for {solution.tol:.0e})",
         "kernels": str(solution.kernels),
         "work": f"{turns(solution)} in {column(solution, 'seconds').sum():.3g} s",
     }

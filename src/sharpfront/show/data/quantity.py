@@ -75,12 +75,10 @@ def unknown_of(solution: Any, unknown: str) -> Quantity:
     """Return one unknown of a solution."""
     approximation = solution.approximation
     zero = (0,) * len(approximation.coordinates)
-    return Quantity(
-        unknown,
-        lambda points: approximation.values(unknown, points, zero),
-        # Of a solution that is not one, see all there is.
-        noise=solution.error_estimate if solution.converged else 0.0,
-    )
+    # Of a solution that is not one, see all there is.
+    noise = solution.error_estimate if solution.converged else 0.0
+    values = partial(approximation.values, unknown, orders=zero)
+    return Quantity(unknown, values, noise=noise)
 
 
 def residual_of(solution: Any) -> Quantity:

@@ -186,11 +186,11 @@ def raster_in_time(
     middle = np.concatenate([np.arange(resolution + len(b)) < resolution for b in between])
     extra = ~middle & np.isfinite(values)
     column = np.minimum(((places[extra] - low[0]) / cell[0]).astype(np.int64), resolution - 1)
-    cells = with_extremes(
+    cells, at = (
         values[middle].reshape(resolution, resolution),
         np.stack([column, row[extra]], axis=1),
-        values[extra],
     )
+    cells = with_extremes(cells, at, values[extra])
     return Raster(cells, where, _frame(where), cell)
 
 

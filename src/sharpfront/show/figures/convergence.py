@@ -46,7 +46,9 @@ def draw_steps(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     _stairs(axes, solution, steps, ORANGE)
     axes.set_yscale("log")
     if steps.max() < 20 * steps.min():
-        _few_decades(axes)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="t", ylabel="length of step, dt", xlim=span)
 
 
@@ -76,10 +78,3 @@ def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
 def _stairs(axes: Axes, solution: Any, values: FloatArray, colour: str) -> None:
     times = [solution.domain.time[0], *column(solution, "time")]
     axes.step(times, [values[0], *values], where="pre", color=colour, lw=1.4)
-
-
-def _few_decades(axes: Axes) -> None:
-    """Write numbers also between the powers of ten."""
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())

@@ -118,11 +118,7 @@ def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
         span = columns // len(rows[0] if alike else row)
         for j, panel in enumerate(row):
             cell = grid[i, j * span : (j + 1) * span]
-            places.append(
-                figure.add_subplot(cell, projection="3d")
-                if panel.spatial
-                else figure.add_subplot(cell)
-            )
+            places.append(figure.add_subplot(cell, projection="3d" if panel.spatial else None))
     if len(places) > 1:
         figure.suptitle(summary(wish.solution), fontsize=11)
     return places

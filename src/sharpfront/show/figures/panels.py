@@ -105,12 +105,11 @@ def panels(wish: Wish, what: str) -> list[list[Panel]]:
     wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     if what == "residual":
         return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
-    rows = [
-        _ellipse_panels(wish, unknown, sections)
-        if what == "kernels"
-        else _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
-        for unknown in wish.unknowns
-    ]
+    if what == "kernels":
+        rows = [_ellipse_panels(wish, unknown, sections) for unknown in wish.unknowns]
+    else:
+        shown = [(unknown_of(wish.solution, name), name) for name in wish.unknowns]
+        rows = [_maps(wish, quantity, name, sections) for quantity, name in shown]
     return rows if len(sections) > 1 else [[row[0] for row in rows]]
 
 

@@ -65,17 +65,10 @@ def draw_map(
     limits = limits or limits_of([picture.values], quantity.logarithmic)
     low, high, colours = colour_scale(limits, quantity)
     ends = picture.where.window
-    image = axes.imshow(
-        picture.values,
-        origin="lower",
-        extent=(ends[0, 0], ends[1, 0], ends[0, 1], ends[1, 1]),
-        aspect=axes.get_aspect(),
-        cmap=colours,
-        vmin=low,
-        vmax=high,
-        alpha=0.35 if faint else None,
-        interpolation="nearest",
-    )
+    look: dict[str, Any] = {"origin": "lower", "interpolation": "nearest", "cmap": colours}
+    look |= {"vmin": low, "vmax": high, "alpha": 0.35 if faint else None}
+    extent = (ends[0, 0], ends[1, 0], ends[0, 1], ends[1, 1])
+    image = axes.imshow(picture.values, extent=extent, aspect=axes.get_aspect(), **look)
     # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen. A
     # faint map lets the inner half through.
     width = 1.0 if faint else 2.0
@@ -95,13 +88,9 @@ def frame(axes: Axes, where: Section) -> None:
     low, high = where.window
     sides = high - low
     room = 0.015 * sides
-    axes.set(
-        xlabel=where.labels[0],
-        ylabel=where.labels[1],
-        xlim=(low[0] - room[0], high[0] + room[0]),
-        ylim=(low[1] - room[1], high[1] + room[1]),
-        aspect="equal" if sides.max() <= STRETCHED * sides.min() else "auto",
-    )
+    (x0, y0), (x1, y1) = low - room, high + room
+    axes.set(xlabel=where.labels[0], ylabel=where.labels[1], xlim=(x0, x1), ylim=(y0, y1))
+    axes.set_aspect("equal" if sides.max() <= STRETCHED * sides.min() else "auto")
     for spine in axes.spines.values():
         spine.set_color("0.9")
     for i, axis in enumerate((axes.xaxis, axes.yaxis)):
@@ -124,16 +113,10 @@ def draw_ellipses(
     inside = domain.contains(picture.where.lift(shown.centres))
     axes.plot(*shown.centres[inside].T, ".", ms=4 * width, color=BLUE, zorder=2)
     if left:
-        axes.text(
-            0.99,
-            0.01,
-            f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown",
-            ha="right",
-            va="bottom",
-            fontsize=8,
-            transform=axes.transAxes,
-            bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
-        )
+        words = f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown"
+        look: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 8}
+        paper = {"facecolor": "white", "alpha": 0.8, "lw": 0}
+        axes.text(0.99, 0.01, words, transform=axes.transAxes, bbox=paper, **look)
     if mixture is not None:
         _add_ellipses(axes, mixture, picture.outline, colour=ORANGE, width=1.0, label="mixture")
 
@@ -170,21 +153,12 @@ def _add_ellipses(
     variances, directions = np.linalg.eigh(kernels.covariances)
     heights, widths = 2 * np.sqrt(np.maximum(variances.T, 0.0))
     angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
-    ellipses = EllipseCollection(
-        widths,
-        heights,
-        angles,
-        units="xy",
-        offsets=kernels.centres,
-        offset_transform=axes.transData,
-        facecolors="none",
-        edgecolors=colour,
-        linewidths=width,
-        alpha=0.7,
-        label=label,
-        # A pale line beneath tells them from every colour of a map.
-        path_effects=[Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()],
-    )
+    places: dict[str, Any] = {"offsets": kernels.centres, "offset_transform": axes.transData}
+    look: dict[str, Any] = {"facecolors": "none", "edgecolors": colour, "linewidths": width}
+    # A pale line beneath tells them from every colour of a map.
+    beneath = [Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()]
+    look |= {"alpha": 0.7, "label": label, "path_effects": beneath}
+    ellipses = EllipseCollection(widths, heights, angles, units="xy", **places, **look)
     axes.add_collection(ellipses, autolim=False)
     ellipses.set_clip_path(outline, axes.transData)
 

@@ -179,19 +179,15 @@ def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
     if what == "solution" and len(now.names) == 1:
         title = now.note if wish.brief else f"{now.note}; {summary(now.solution)}"
         title = wish.title or title
-        return [[_strip(now, title)]]
+        where = now.section
+        curve = curve_of(now.solution, now.unknowns, where)
+
+        def draw(axes: Axes) -> None:
+            draw_strip(axes, curve, where, kernels=now.kernels, period=period_of(now))
+            axes.set_title(title, fontsize=10)
+
+        return [[Panel(draw, size=(6.4, 4.4))]]
     return panels.panels(now, what)
-
-
-def _strip(now: Wish, title: str) -> Panel:
-    where = now.section
-    curve = curve_of(now.solution, now.unknowns, where)
-
-    def draw(axes: Axes) -> None:
-        draw_strip(axes, curve, where, kernels=now.kernels, period=period_of(now))
-        axes.set_title(title, fontsize=10)
-
-    return Panel(draw, size=(6.4, 4.4))
 
 
 def _map(wish: Wish, unknown: str, where: Section) -> Panel:

@@ -136,15 +136,10 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
     With a halo they are told from the colours of a map, and thin enough not to hide a front.
     """
     strength = np.sqrt(tracks.weights)
-    lines = LineCollection(
-        list(tracks.ends),
-        linewidths=0.4 + 0.4 * strength if halo else 0.8 + 1.8 * strength,
-        alpha=0.35 + 0.65 * strength,
-        colors=colour,
-        capstyle="round",
-        label="components of the mixture",
-        zorder=3,
-    )
+    widths = 0.4 + 0.4 * strength if halo else 0.8 + 1.8 * strength
+    look: dict[str, Any] = {"linewidths": widths, "alpha": 0.35 + 0.65 * strength}
+    look |= {"colors": colour, "capstyle": "round", "zorder": 3}
+    lines = LineCollection(list(tracks.ends), label="components of the mixture", **look)
     if halo:
         lines.set_path_effects([Stroke(linewidth=1.6, foreground="white", alpha=0.5), Normal()])
     axes.add_collection(lines, autolim=False)
