@@ -132,15 +132,12 @@ class Paper(Uniform):
         size = float(np.max(high - low))
         scaled, seed = (points - low) / size, int(rng.integers(2**31))
         if self.fit == "weighted":
-            mixture = self._fit_weighted(scaled, density, seed)
+            floor = math.sqrt(self.regularisation)
+            mixture = fit(scaled, density, self.components, floor=floor, seed=seed)
         else:
             drawn = rng.choice(len(scaled), self.samples, p=density / np.sum(density))
             mixture = self._fit_samples(scaled[drawn], seed)
         return Mixture(mixture.weights, low + size * mixture.means, size**2 * mixture.covariances)
-
-    def _fit_weighted(self, points: FloatArray, density: FloatArray, seed: int) -> Mixture:
-        floor = math.sqrt(self.regularisation)
-        return fit(points, density, self.components, floor=floor, seed=seed)
 
     def _fit_samples(self, samples: FloatArray, seed: int) -> Mixture:
         import warnings

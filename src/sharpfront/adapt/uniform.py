@@ -121,7 +121,12 @@ def soft_rows(
     problem: Problem, collocation: FloatArray, penalty: float, per_face: int
 ) -> tuple[RowSet, ...]:
     """Return equation rows at the collocation points and penalised rows of the conditions."""
-    _refuse_unfit(problem)
+    unfit = any(isinstance(c, IntegralCondition) for c in problem.further)
+    if unfit or any(problem.domain.periodic_axes):
+        raise ProblemError(
+            "The adaptors Uniform and Paper take conditions on the boundary and at points; "
+            "integral and periodic ones need the default adaptor."
+        )
     rows = [RowSet("equation", problem.forms, collocation)]
     for condition in problem.conditions:
         face = problem.domain.boundary(condition.part, per_face)
@@ -133,15 +138,6 @@ def soft_rows(
             point = np.array([further.point])
             rows.append(RowSet("at", further.forms, point, weight=penalty))
     return tuple(rows)
-
-
-def _refuse_unfit(problem: Problem) -> None:
-    unfit = any(isinstance(c, IntegralCondition) for c in problem.further)
-    if unfit or any(problem.domain.periodic_axes):
-        raise ProblemError(
-            "The adaptors Uniform and Paper take conditions on the boundary and at points; "
-            "integral and periodic ones need the default adaptor."
-        )
 
 
 def face_count(collocation: int, dimension: int) -> int:

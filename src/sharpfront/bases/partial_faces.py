@@ -83,7 +83,12 @@ class Part(ABC):
 
     def _cut(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         z, points = self._points(ON_PART * products(counts, True).shape[1])
-        basis, triangle, _ = qr(_products(z, counts), mode="economic", pivoting=True)
+        # Products of Legendre polynomials up to a joint degree at points.
+        chosen = products(counts, True)
+        values = np.ones((len(z), chosen.shape[1]))
+        for a, (count, own) in enumerate(zip(counts, chosen, strict=True)):
+            values *= legendre_table(z[:, a], count)[0][:, own]
+        basis, triangle, _ = qr(values, mode="economic", pivoting=True)
         sizes = np.abs(np.diagonal(triangle))
         kept = basis[:, sizes > DEPENDENT * sizes[0]]
         return points, np.ascontiguousarray(kept.T) / np.sqrt(len(points))
@@ -101,15 +106,6 @@ class Part(ABC):
 
     def _spread(self, z: FloatArray) -> FloatArray:
         return np.asarray(0.5 * (self.low * (1 - z) + self.high * (1 + z)))
-
-
-def _products(z: FloatArray, counts: tuple[int, ...]) -> FloatArray:
-    """Return products of Legendre polynomials up to a joint degree at points, (m, n)."""
-    chosen = products(counts, True)
-    values = np.ones((len(z), chosen.shape[1]))
-    for a, (count, own) in enumerate(zip(counts, chosen, strict=True)):
-        values *= legendre_table(z[:, a], count)[0][:, own]
-    return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -221,7 +221,16 @@ def edges_along(
         for value in values:
             for x in places(switch.argument, value, along):
                 found += _confirmed(switch, value, x, along)
-    return _sorted(found, low, high)
+    # Edges inside, sorted, those of neighbouring floats as one.
+    out: list[Edge] = []
+    for edge in sorted(found, key=lambda e: e.above):
+        if not low < edge.above < high:
+            continue
+        if out and edge.above - out[-1].above <= 4.0 * np.spacing(abs(edge.above)):
+            out[-1] = Edge(out[-1].below, edge.above, out[-1].jumps or edge.jumps)
+        else:
+            out.append(edge)
+    return tuple(out)
 
 
 def places_along(expression: Expression, coordinate: str, low: float, high: float) -> Values:
@@ -253,16 +262,3 @@ def _confirmed(switch: Switch, value: float, x: float, along: Along) -> list[Edg
         else:
             above = middle
     return [Edge(below, above, switch.jumps)]
-
-
-def _sorted(found: list[Edge], low: float, high: float) -> tuple[Edge, ...]:
-    """Return edges inside, sorted, those of neighbouring floats as one."""
-    out: list[Edge] = []
-    for edge in sorted(found, key=lambda e: e.above):
-        if not low < edge.above < high:
-            continue
-        if out and edge.above - out[-1].above <= 4.0 * np.spacing(abs(edge.above)):
-            out[-1] = Edge(out[-1].below, edge.above, out[-1].jumps or edge.jumps)
-        else:
-            out.append(edge)
-    return tuple(out)

@@ -65,7 +65,16 @@ def function(
         if not callable(each):
             raise EquationError(f"sf.function expects a callable, got {each!r}.")
     name = getattr(f, "__name__", type(f).__name__)
-    places = _places(breaks)
+    expected = "numbers, or for several arguments a sequence of numbers for each"
+    parts = listed(breaks)
+    if not any(isinstance(part, tuple | list | np.ndarray) for part in parts):
+        parts = (parts,)
+    places = tuple(
+        tuple(sorted(numbers_in(part, "breaks of sf.function", expected, "breaks=(0.5,)")))
+        if len(part)
+        else ()
+        for part in map(listed, parts)
+    )
     # A derivative is a function of its own, and breaks where the function does.
     inner = tuple(
         (d if any(d.breaks) else replace(d, breaks=places))
@@ -74,19 +83,6 @@ def function(
         for d in given
     )
     return OpaqueFunction(name, _Checked(f, name), inner, places)
-
-
-def _places(breaks: object) -> tuple[tuple[float, ...], ...]:
-    expected = "numbers, or for several arguments a sequence of numbers for each"
-    parts = listed(breaks)
-    if not any(isinstance(part, tuple | list | np.ndarray) for part in parts):
-        parts = (parts,)
-    return tuple(
-        tuple(sorted(numbers_in(part, "breaks of sf.function", expected, "breaks=(0.5,)")))
-        if len(part)
-        else ()
-        for part in map(listed, parts)
-    )
 
 
 @dataclass(frozen=True, eq=False)

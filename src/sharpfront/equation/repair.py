@@ -31,17 +31,13 @@ def repaired(text: str, coordinates: Collection[str], functions: Collection[str]
 
     A prime is a derivative along the first coordinate.
     """
-    plain = _BRACES.sub(r"_\1", _with_plain_signs(text)).replace("==", "=")
+    raised = _RAISED.sub(lambda m: f"**{_exponent(m.group())}", text)
+    plain = _BRACES.sub(r"_\1", "".join(_PLAIN_SIGNS.get(c, c) for c in raised)).replace("==", "=")
     tokens = list(_tokens(plain, next(iter(coordinates), "x")))
     found = _spaced("".join(_joined(tokens, frozenset(functions))))
     if not found or "".join(found.split()) == "".join(text.split()) or not _reads(found):
         return None
     return found
-
-
-def _with_plain_signs(text: str) -> str:
-    raised = _RAISED.sub(lambda m: f"**{_exponent(m.group())}", text)
-    return "".join(_PLAIN_SIGNS.get(c, c) for c in raised)
 
 
 def _exponent(raised: str) -> str:

@@ -73,7 +73,14 @@ def watched(formula: Formula, span: Span) -> WatchedFormula:
     brief = [e.place for e in found if e.brief]
     tops = np.array(brief).reshape(-1, len(formula.names))
     places = np.concatenate([formula.points[:LOOKED_AT], special, tops])
-    stops = _stops(formula, span, places, near)
+    # The moments just before something jumps, and those at which something bends.
+    stops = [_before(e.below, e.jumps) for e in edges_along(formula.stated, TIME, *span)]
+    for switch in _moving(formula):
+        stops += [_before(t, True) for t in appearances(formula, switch, span, places, near)]
+    for node in _sampled_only(formula):
+        at = places[:BROKEN] if formula.local(node) else places[:1]
+        for place in at:
+            stops += _broken(formula, node, place, span)
     moments = [*map(float, near), *(e.t for e in found)]
     return WatchedFormula(formula, places, stops, moments, found, len(tops))
 
@@ -89,18 +96,6 @@ def _interesting(formula: Formula) -> FloatArray:
     if all(len(a) == 1 for a in axes):
         return np.array([[a[0] for a in axes]])
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-
-
-def _stops(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -> list[float]:
-    """Return the moments just before something jumps, and those at which something bends."""
-    found = [_before(e.below, e.jumps) for e in edges_along(formula.stated, TIME, *span)]
-    for switch in _moving(formula):
-        found += [_before(t, True) for t in appearances(formula, switch, span, places, near)]
-    for node in _sampled_only(formula):
-        at = places[:BROKEN] if formula.local(node) else places[:1]
-        for place in at:
-            found += _broken(formula, node, place, span)
-    return found
 
 
 def _moving(formula: Formula) -> list[Switch]:

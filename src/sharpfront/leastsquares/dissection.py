@@ -149,7 +149,10 @@ class _Sets:
         mean = np.bincount(traces, self.weights, len(cost)) / number
         dear = (self.sizes > FAR) & (cost > np.sqrt(self.sizes) * mean)
         if dear.any():
-            part = self._some(dear)
+            # The chosen sets.
+            part = _Sets(
+                self.members[dear[self.of]], self.sizes[dear], self.pairs, self.weights, self._total
+            )
             far = part.distances()
             codes = (part.of * (far.max() + 1) + far) * len(far) + np.arange(len(far))
             own, cheaper = part._halves(codes[None])
@@ -157,12 +160,6 @@ class _Sets:
             better[dear] = cheaper < cost[dear]
             first[better[self.of]] = own[better[dear][part.of]]
         return first
-
-    def _some(self, chosen: Flags) -> _Sets:
-        """Return the chosen sets."""
-        return _Sets(
-            self.members[chosen[self.of]], self.sizes[chosen], self.pairs, self.weights, self._total
-        )
 
     def _halves(self, codes: Ints) -> tuple[Flags, FloatArray]:
         """Return which members are in the first half of the cheapest cut, and what cuts cost.

@@ -105,16 +105,12 @@ def solve_triangle(triangle: FloatArray, rhs: FloatArray, *, lower: bool = False
     n, k = rhs.shape
     side = _LOWER if lower else _UPPER
     if n and k and _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, triangle, n, rhs, n):
-        _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, _without_zeros(triangle), n, rhs, n)
-
-
-def _without_zeros(triangle: FloatArray) -> FloatArray:
-    """Return a triangle with rounding in the place of zeros on its diagonal."""
-    held = triangle.copy(order="F")
-    diagonal = np.diagonal(held)
-    least = np.finfo(float).eps * (float(np.abs(diagonal).max()) or 1.0)
-    np.fill_diagonal(held, np.where(diagonal == 0, least, diagonal))
-    return held
+        # A triangle with rounding in the place of zeros on its diagonal.
+        held = triangle.copy(order="F")
+        diagonal = np.diagonal(held)
+        least = np.finfo(float).eps * (float(np.abs(diagonal).max()) or 1.0)
+        np.fill_diagonal(held, np.where(diagonal == 0, least, diagonal))
+        _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, held, n, rhs, n)
 
 
 def factor_cholesky(matrix: FloatArray) -> bool:

@@ -129,11 +129,6 @@ class MixtureAxis(AxisMap):
         start, stop = self._span
         target = start + (stop - start) * xi
         guess = self.nearest(np.interp(target, *self._table()[::-1]))
-        offset = self._newton(guess, target)
-        offset[(xi <= 0.0) | (xi >= 1.0)] = 0.0
-        return Points(guess.anchor, offset)
-
-    def _newton(self, guess: Points, target: FloatArray) -> FloatArray:
         offset, scale = guess.offset, self.scale[:, None]
         least, most = self.low - guess.anchor, self.high - guess.anchor
         base = (guess.anchor - self.anchor[:, None]) - self.offset[:, None]
@@ -146,7 +141,8 @@ class MixtureAxis(AxisMap):
             shape = self.log_share @ np.arcsinh(z) + self.bell_share @ np.arctan(z)
             miss = even + self.uniform * offset + shape
             offset = np.minimum(np.maximum(offset - miss / slope, least), most)
-        return offset
+        offset[(xi <= 0.0) | (xi >= 1.0)] = 0.0
+        return Points(guess.anchor, offset)
 
     def _table(self) -> tuple[FloatArray, FloatArray]:
         """Return positions graded into every component, and their unnormalised coordinate."""
