@@ -1,6 +1,6 @@
 """A problem file, read: the problem, how to solve it, and its exact solution if that is known.
 
-A problem file as a family: its parameters, which of them are free, and what was measured.
+As a family it has parameters, some of them free, and what was measured.
 """
 
 from __future__ import annotations
