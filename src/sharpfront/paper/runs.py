@@ -109,7 +109,7 @@ class Run(Which):
     # Median of the solution, and its range on the middle 90 % of the domain.
     level: float
     unevenness: float
-    # The level of a constant that boundary rows of weight one would settle on; see `constant`.
+    # The level of a constant that boundary rows of weight one settle on; see `expected_level`.
     expected_level: float | None
     # Part of the last mixture within ten layer widths of a layer; None without a mixture.
     mixture_share: float | None
