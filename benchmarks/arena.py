@@ -17,7 +17,7 @@ from typing import Any
 
 import sharpfront as sf
 from sharpfront.catalog import listing
-from sharpfront.cli.results import as_json
+from sharpfront.cli.terminal import as_json
 from sharpfront.rivals.comparison import POWERS, Comparison
 from sharpfront.rivals.racing import FrontierPoint, Lane, Run
 from sharpfront.rivals.table import RIVALS

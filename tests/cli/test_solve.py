@@ -289,7 +289,7 @@ def on_a_terminal(arguments, folder):
 def test_a_terminal_shows_progress_and_colours(folder):
     # Many steps: what ends between two frames of the display is not seen.
     Path("forced.toml").write_text(
-        'equation = "u_t = 0.01*u_xx + x*sin(100*t)"\ntime = [0, 0.5]\n'
+        'equation = "u_t = 0.01*u_xx + x*sin(100*t)"\ntime = [0, 2]\n'
         "[domain]\ninterval = [0, 1]\n"
         '[conditions]\nboundary = "u = 0"\n[initial]\nu = "0"\n[solve]\ntol = 1e-6\n'
     )

@@ -55,12 +55,8 @@ def _facts(found: Fit) -> dict[str, Any]:
     return {
         "parameters": parameters,
         "covariance": found.covariance.tolist(),
-        "chi2": found.chi2,
-        "dof": found.dof,
-        "sigma": found.sigma,
-        "converged": found.converged,
-        "identifiable": found.identifiable,
-        "solves": found.solves,
+        **{name: getattr(found, name) for name in ("chi2", "dof", "sigma", "converged")},
+        **{name: getattr(found, name) for name in ("identifiable", "solves")},
         "solver_share": found.share,
         "notes": list(found.notes),
     }

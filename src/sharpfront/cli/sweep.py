@@ -59,16 +59,10 @@ def sweep(
     statement = stated(file, set_, json=False)
     terminal.checked_folder(out)
     with refusals():
-        table = statement.sweep(
-            tol=tol,
-            observe=Probe(points) if points else None,
-            workers=workers,
-            into=out / f"{statement.name}-sweep",
-            resume=resume,
-            keep=None if points else "solutions",
-            progress=not quiet,
-            **axes,
-        )
+        observe, keep = (Probe(points), None) if points else (None, "solutions")
+        options = {"workers": workers, "resume": resume, "progress": not quiet, **axes}
+        into = out / f"{statement.name}-sweep"
+        table = statement.sweep(tol=tol, observe=observe, keep=keep, into=into, **options)
     names = [
         f"{u}({', '.join(f'{c:g}' for c in p)})" for p in points for u in statement.problem.unknowns
     ]

@@ -1,6 +1,6 @@
 """The process that solves: it reads what is asked from a pipe and writes answers to it.
 
-What the page asks, and the marks of what goes between the server and its workers.
+What the page asks, and the marks of what goes between the server and its workers, is here too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a family says of data for values of its free parameters, with derivatives.
-
-From what the user states, a family with data, to a model that can be fitted.
-"""
+"""From a family and data as they are stated to what is fitted: predictions with derivatives."""
 
 from __future__ import annotations
 

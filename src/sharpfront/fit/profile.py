@@ -75,11 +75,8 @@ class Profile:
         return iter((self.low, self.high))
 
     def __str__(self) -> str:
-        missing = [
-            w
-            for w, end in (("lower", self.low), ("upper", self.high))
-            if not np.isfinite(end) or end == 0.0
-        ]
+        bounds = {"lower": self.low, "upper": self.high}
+        missing = [w for w, end in bounds.items() if not np.isfinite(end) or end == 0.0]
         told = f" (no {' and no '.join(missing)} bound)" if missing else ""
         ends = f"{self.low:.4g} ... {self.high:.4g}{told}"
         return " ".join([f"{self.name}, {100 * self.level:g} %: {ends}", *self.notes])

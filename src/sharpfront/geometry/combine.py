@@ -1,7 +1,4 @@
-"""Union, difference and intersection of two regions.
-
-Regions made of boxes as conditions in an equation.
-"""
+"""Union, difference and intersection of two regions, and regions of boxes in an equation."""
 
 from __future__ import annotations
 

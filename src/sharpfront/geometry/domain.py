@@ -1,7 +1,4 @@
-"""The contract of a domain.
-
-A domain together with a span of time: where the solution of a problem in time is defined.
-"""
+"""The contract of a domain, and a domain with a span of time, where solutions in time live."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The folder that is left behind: CSV, JSON, figures and the page.
 
-The report: its words, its tables and its figures; verdicts are decided in `findings`.
+The page has words, tables and figures; verdicts are decided in `findings`.
 """
 
 from __future__ import annotations

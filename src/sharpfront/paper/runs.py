@@ -1,11 +1,9 @@
 """One run: solve, measure against the exact solution, and keep what the figures need.
 
-Why the baseline gives a constant, and which.
-
-Where constants satisfy the equation, kernels without gaps represent them at no cost, and only the
-boundary rows u(0) = 0 and u(1) = 1 of weight one are left: the constant c costs c^2 + (1 - c)^2,
-least at c = 1/2. Kernels with gaps between them leave a residual A c^2 when they imitate c, and
-the least of A c^2 + c^2 + (1 - c)^2 is at c = 1 / (2 + A).
+Why the baseline gives a constant, and which: where constants satisfy the equation, kernels without
+gaps represent them at no cost, and only the boundary rows u(0) = 0 and u(1) = 1 of weight one are
+left. The constant c costs c^2 + (1 - c)^2, least at c = 1/2. Kernels with gaps between them leave a
+residual A c^2 when they imitate c, and A c^2 + c^2 + (1 - c)^2 is least at c = 1 / (2 + A).
 """
 
 from __future__ import annotations
@@ -111,7 +109,7 @@ class Run(Which):
     # Median of the solution, and its range on the middle 90 % of the domain.
     level: float
     unevenness: float
-    # The level of a constant that boundary rows of weight one would settle on; see `constant`.
+    # The level of a constant that boundary rows of weight one settle on; see `expected_level`.
     expected_level: float | None
     # Part of the last mixture within ten layer widths of a layer; None without a mixture.
     mixture_share: float | None

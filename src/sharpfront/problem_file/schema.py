@@ -108,13 +108,10 @@ class Section(BaseModel):
 def _stated(kind: str) -> type[Section]:
     """Return the table of a shape that a few numbers state."""
     shape = SHAPES[kind]
-    fields: dict[str, Any] = {
-        name: (
-            Point if isinstance(value, tuple) else Number,
-            0.0 if name in shape.optional else ...,
-        )
-        for name, value in shape.example.items()
-    }
+    fields: dict[str, Any] = {}
+    for name, value in shape.example.items():
+        default = 0.0 if name in shape.optional else ...
+        fields[name] = (Point if isinstance(value, tuple) else Number, default)
     return create_model(shape.__name__, __base__=Section, **fields)
 
 
@@ -131,9 +128,7 @@ class RegionWords(Section):
         "polygon": ("holes",),
         "solid": (),
         "implicit": ("bounds",),
-        "union": (),
-        "difference": (),
-        "intersection": (),
+        **dict.fromkeys(("union", "difference", "intersection"), ()),
     }
 
     interval: Pair | None = None

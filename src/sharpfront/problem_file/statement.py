@@ -1,6 +1,6 @@
 """A problem file, read: the problem, how to solve it, and its exact solution if that is known.
 
-A problem file as a family: its parameters, which of them are free, and what was measured.
+As a family it has parameters, some of them free, and what was measured.
 """
 
 from __future__ import annotations
@@ -113,15 +113,13 @@ def free_parameters(draft: Draft) -> dict[str, Free]:
             read = default if value is None else draft.names.number(value, path)
             return default if read is None else read
 
-        prior = stated.prior
+        known_before = None
+        start, bounds = number(stated.start, 1.0), (stated.low, stated.high)
+        low, high = map(number, bounds, (-math.inf, math.inf))
         try:
-            found[name] = Free(
-                number(stated.start, 1.0),
-                number(stated.low, -math.inf),
-                number(stated.high, math.inf),
-                stated.positive,
-                None if prior is None else Prior(*(number(v, 1.0) for v in prior)),
-            )
+            if stated.prior is not None:
+                known_before = Prior(*(number(v, 1.0) for v in stated.prior))
+            found[name] = Free(start, low, high, stated.positive, known_before)
         except SharpfrontError as error:
             draft.book.note(path, str(error), name)
     return found

@@ -145,24 +145,19 @@ class Comparison:
     def _lane_dict(self, lane: Lane) -> dict[str, Any]:
         beside = self.beside_ours(lane)
         ran = lane.name != "ours" and lane.marks
+        marks = [
+            {"setting": m.setting, "error": m.error, "seconds": m.seconds}
+            | {"runs": [vars(run) for run in m.runs]}
+            for m in lane.marks
+        ]
         return {
-            "name": lane.name,
-            "title": lane.title,
-            "citation": lane.citation,
+            **{word: getattr(lane, word) for word in ("name", "title", "citation")},
             "skipped": lane.skipped or None,
             "failure": lane.failure or None,
             "beside_ours": {**vars(beside), "words": str(beside)} if ran else None,
             "seconds_to": {f"{t:.0e}": lane.seconds_to(t) for t in TARGETS},
             "spent": lane.spent,
-            "marks": [
-                {
-                    "setting": mark.setting,
-                    "error": mark.error,
-                    "seconds": mark.seconds,
-                    "runs": [vars(run) for run in mark.runs],
-                }
-                for mark in lane.marks
-            ],
+            "marks": marks,
             "tried": [vars(run) for run in lane.tried],
         }
 
@@ -262,16 +257,9 @@ def compare(
         ours = lanes[0] if lanes else None  # ours is the first
         lanes += (race(rival, subject, judge, seconds=budget, seeds=drawn, ours=ours, say=say),)
     entry = listing().get(statement.name)
-    return Comparison(
-        name=statement.name,
-        title=statement.title,
-        statement=statement.text,
-        truth=judge.words,
-        lanes=lanes,
-        seconds=budget,
-        seeds=drawn,
-        published=() if entry is None else entry.published,
-    )
+    published = () if entry is None else entry.published
+    words = (statement.name, statement.title, statement.text, judge.words)
+    return Comparison(*words, lanes, budget, drawn, published)
 
 
 def _stated(

@@ -146,13 +146,12 @@ def _first_mesh(problem: Problem) -> Any:
 
 def _part_at(problem: Problem, point: Any) -> str:
     """Return the part of the boundary nearest to a point."""
-    far = {
-        part: float(
-            np.min(np.linalg.norm(problem.domain.boundary(part, 400).points - point, axis=1))
-        )
-        for part in problem.domain.parts
-    }
-    return min(far, key=lambda part: far[part])
+
+    def away(part: str) -> float:
+        points = problem.domain.boundary(part, 400).points
+        return float(np.min(np.linalg.norm(points - point, axis=1)))
+
+    return min(problem.domain.parts, key=away)
 
 
 def _forms(weak: WeakForm, translator: _Translator, space: Any) -> tuple[Any, Any]:

@@ -96,15 +96,9 @@ def _lane(ax: Axes, lane: Lane) -> None:
     colour, marker = _LOOKS.get(lane.name, (INK, "o"))
     ours = lane.name == "ours"
     look: dict[str, Any] = {"color": colour, "zorder": 3 if ours else 2}
-    ax.plot(
-        [m.seconds for m in lane.marks],
-        [min(m.error, _MOST) for m in lane.marks],
-        marker=marker,
-        markersize=5.5 if ours else 4.5,
-        linewidth=2.2 if ours else 1.2,
-        label=lane.title,
-        **look,
-    )
+    sizes: dict[str, Any] = {"markersize": 5.5 if ours else 4.5, "linewidth": 2.2 if ours else 1.2}
+    both = [m.seconds for m in lane.marks], [min(m.error, _MOST) for m in lane.marks]
+    ax.plot(*both, marker=marker, label=lane.title, **sizes, **look)
     for mark in lane.marks:
         errors = [min(run.error, _MOST) for run in mark.runs]
         if len(errors) > 1 and max(errors) > 1.1 * min(errors):

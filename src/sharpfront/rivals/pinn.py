@@ -50,20 +50,14 @@ class Pinn(AtPoints):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return networks and weights, with parts of the time."""
-        return tuple(
-            Setting(
-                f"3 layers of {width}, inputs times {scale:g}, conditions times {weight:g}, "
-                f"{share:.0%} of the time",
-                {"width": width, "scale": scale, "weight": weight},
-                share,
-            )
-            for width, scale, weight, share in (
-                (20, 1.0, 1.0, 0.1),
-                (20, 1.0, 100.0, 0.25),
-                (20, 10.0, 100.0, 0.3),
-                (40, 1.0, 1000.0, 0.35),
-            )
-        )
+        words = "3 layers of {width}, inputs times {scale:g}, conditions times {weight:g}"
+        nets = (20, 1.0, 1.0, 0.1), (20, 1.0, 100.0, 0.25), (20, 10.0, 100.0, 0.3)
+        found = []
+        for width, scale, weight, share in (*nets, (40, 1.0, 1000.0, 0.35)):
+            values = {"width": width, "scale": scale, "weight": weight}
+            said = f"{words.format(**values)}, {share:.0%} of the time"
+            found.append(Setting(said, values, share))
+        return tuple(found)
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the network as trained when the time is up."""

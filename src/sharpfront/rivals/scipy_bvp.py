@@ -122,16 +122,9 @@ class SolveBvp(Rival):
         start = [subject.start(x[:, None])[system.unknown]]
         for _ in range(system.order - 1):
             start.append(np.gradient(start[-1], x))
-        result = solve_bvp(
-            system.right,
-            system.ends_missed,
-            x,
-            np.array(start),
-            tol=setting.values["tol"],
-            max_nodes=200_000,
-            fun_jac=system.right_jacobian,
-            bc_jac=system.ends_jacobian,
-        )
+        options: dict[str, Any] = {"tol": setting.values["tol"], "max_nodes": 200_000}
+        options |= {"fun_jac": system.right_jacobian, "bc_jac": system.ends_jacobian}
+        result = solve_bvp(system.right, system.ends_missed, x, np.array(start), **options)
         if result.status != 0:
             raise ArithmeticError(result.message)
         return {system.unknown: lambda x: result.sol(x)[0]}

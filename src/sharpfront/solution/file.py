@@ -100,16 +100,14 @@ def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
         own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
         bases[unknown] = _restored(words | own)
         weights[unknown] = arrays[f"weights.{unknown}"]
-    return Solution(
-        Approximation(tuple(meta["coordinates"]), bases, weights),
-        restore_domain(unflattened(meta["domain"], arrays)),
-        Estimate(**meta["estimate"]),
-        Outcome(OutcomeKind(meta["outcome"][0]), *meta["outcome"][1:]),
-        float(meta["tol"]),
-        tuple(unpacked_record(words) for words in meta["history"]),
-        meta["diagnostics"],
-        checkpoint=unflattened(meta["checkpoint"], arrays) or None,
-    )
+    approximation = Approximation(tuple(meta["coordinates"]), bases, weights)
+    domain = restore_domain(unflattened(meta["domain"], arrays))
+    kind, *words = meta["outcome"]
+    told = (Estimate(**meta["estimate"]), Outcome(OutcomeKind(kind), *words), float(meta["tol"]))
+    history = tuple(unpacked_record(record) for record in meta["history"])
+    left = unflattened(meta["checkpoint"], arrays) or None
+    every = (approximation, domain, *told, history, meta["diagnostics"])
+    return Solution(*every, checkpoint=left)
 
 
 def _restored(state: dict[str, Any]) -> Basis:

@@ -5,7 +5,7 @@ A solution in time at single moments, one of them or several side by side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -81,56 +81,53 @@ def film_panels(wish: Wish) -> list[list[Panel]]:
     """Return one panel for each of several moments, with one scale for all."""
     times = moments_of(wish, wish.moments, 6)
     stills = [still(replace(wish, where=ranges(wish)), t) for t in times]
-    flat = len(stills[0].names) == 1
-    frames = _curve_stills(stills) if flat else _map_stills(stills)
-    columns = _columns(len(frames))
-    return [frames[i : i + columns] for i in range(0, len(frames), columns)]
+    flat, count = len(stills[0].names) == 1, len(stills)
+    # Three go side by side, or two where that leaves one alone.
+    columns = 2 if count == 4 else min(_COLUMNS, count)
+    draw = _curve_stills(stills, columns) if flat else _map_stills(stills, columns)
+
+    def titled(axes: Axes, i: int) -> None:
+        draw(axes, i)
+        axes.set_title(stills[i].note, fontsize=10)
+
+    frames = [Panel(partial(titled, i=i), size=_CURVE if flat else _MAP) for i in range(count)]
+    return [frames[i : i + columns] for i in range(0, count, columns)]
 
 
-def _columns(count: int) -> int:
-    """Return how many panels go side by side: three, or two where that leaves one alone."""
-    return 2 if count == 4 else min(_COLUMNS, count)
-
-
-def _curve_stills(stills: Sequence[Wish]) -> list[Panel]:
+def _curve_stills(stills: Sequence[Wish], columns: int) -> Callable[[Axes, int], None]:
+    """Return what draws curves at one of some moments."""
     where = stills[0].section
     curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
     limits = panels.common_limits([curve.limits for curve in curves])
-    columns = _columns(len(stills))
 
     def draw(axes: Axes, i: int) -> None:
-        period = period_of(stills[i])
-        asked = stills[i].kernels
+        period, asked = period_of(stills[i]), stills[i].kernels
         draw_strip(axes, curves[i], where, limits, kernels=asked, period=period, legend=False)
         if i % columns:
             axes.set_ylabel("")
         if i + columns < len(stills):
             axes.set_xlabel("")
-        axes.set_title(stills[i].note, fontsize=10)
         if i == 0:
             share_legend(axes)
 
-    return [Panel(partial(draw, i=i), size=_CURVE) for i in range(len(stills))]
+    return draw
 
 
-def _map_stills(stills: Sequence[Wish]) -> list[Panel]:
-    unknown = stills[0].unknowns[0]
-    quantities = [unknown_of(now.solution, unknown) for now in stills]
-    where = stills[0].section
+def _map_stills(stills: Sequence[Wish], columns: int) -> Callable[[Axes, int], None]:
+    """Return what draws a colour map at one of some moments."""
+    unknown, where = stills[0].unknowns[0], stills[0].section
     if len(where.free) != 2:
         raise ProblemError("A film of maps has two free coordinates; fix the others.")
-    pictures = []
-    for now, quantity in zip(stills, quantities, strict=True):
-        pictures.append(panels.raster_on(now, quantity, now.kernels_of(unknown), where))
+    quantities = [unknown_of(now.solution, unknown) for now in stills]
+    pairs = zip(stills, quantities, strict=True)
+    pictures = [panels.raster_on(now, q, now.kernels_of(unknown), where) for now, q in pairs]
     limits = panels.common_limits([limits_of([p.values]) for p in pictures])
-    columns = _columns(len(stills))
 
     def draw(axes: Axes, i: int) -> None:
         last = i % columns == columns - 1 or i == len(stills) - 1
         draw_map(axes, quantities[i], pictures[i], limits, bar=last)
-        axes.set_title(stills[i].note, fontsize=10)
 
-    return [Panel(partial(draw, i=i), size=_MAP) for i in range(len(stills))]
+    return draw
 
 
 # Inches of a panel where a figure has several.
