@@ -1,11 +1,13 @@
 """What the numbers in the source do: each halved and doubled on drawn problems.
 
-Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--count 6]``; with
-``--share 3/16`` every sixteenth number from the third on, for a run on many cores. A number is a
-constant at the top of a module of the solver, or a field of a settings record. Problems are those
-of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A number is tried on
-the problems that run a function in which it stands. FILE gets a line for each number and factor,
-and a run that was cut short is taken up again; ``--markdown`` prints what FILE holds.
+Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--kind line,time]
+[--count 6]``; with ``--share 3/16`` every sixteenth number from the third on, for a run on many
+cores, and with ``--factors 0.01,100`` by other factors: what these do not change has no say. A
+number is a constant at the top of a module of the solver, or a field of a settings record.
+Problems are those of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A
+number is tried on the problems that run a function in which it stands. FILE gets a line for each
+number and factor, and a run that was cut short is taken up again; ``--markdown`` prints what FILE
+holds.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ ROOMS = (
     "adapt", "bases", "equation", "estimate", "evolve", "geometry", "leastsquares", "maps",
     "mixture", "newton", "pieces", "place", "rows", "solve", "trust",
 )  # fmt: skip
-SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 60
+SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 100
 # A changed number may take so many times as long as a problem is allowed.
 LONGER = 8.0
 
@@ -73,6 +75,7 @@ class Result:
     """What one problem gave."""
 
     functions: int
+    steps: int  # or solves
     outcome: str
     estimate: float
     error: float
@@ -167,12 +170,13 @@ def solved(case: Drawn) -> Result:
     try:
         solution = sf.solve(case.statement.problem(), tol=case.tol)
     except Exception as error:
-        return Result(0, type(error).__name__, math.nan, math.nan, 0.0, case.tol)
+        return Result(0, 0, type(error).__name__, math.nan, math.nan, 0.0, case.tol)
     seconds = time.process_time() - started
     truth = case.truth() if case.truth else None
     error = measured(case, solution, truth) if truth else math.nan
     estimate = solution.error_estimate
-    return Result(solution.kernels, solution.outcome.kind, estimate, error, seconds, case.tol)
+    counts = solution.kernels, len(solution.history)
+    return Result(*counts, solution.outcome.kind, estimate, error, seconds, case.tol)
 
 
 def limited(case: Drawn, seconds: float) -> Result:
@@ -214,9 +218,9 @@ def used(case: Drawn) -> tuple[Result, set[tuple[str, str]]]:
     }  # fmt: skip
 
 
-def problems(count: int, seconds: float) -> Iterator[tuple[str, Drawn]]:
+def problems(kinds: list[str], count: int, seconds: float) -> Iterator[tuple[str, Drawn]]:
     """Yield drawn problems that are solved soon, with their names."""
-    for kind in KINDS:
+    for kind in kinds:
         found = 0
         for index in range(MOST_DRAWS):
             case = draw(kind, SEED, index)
@@ -236,30 +240,33 @@ def compared(usual: Result, own: Result) -> dict[str, Any]:
     """Return what a number changed on one problem."""
     return {
         "functions": [usual.functions, own.functions],
+        "steps": [usual.steps, own.steps],
         "seconds": [usual.seconds, own.seconds],
         "outcome": [usual.outcome, own.outcome],
         "error in tolerances": own.error / own.tol,
         "estimate by error": own.estimate / own.error if own.error else math.nan,
-        "same": usual.functions == own.functions and usual.estimate == own.estimate,
+        "same": (usual.functions, usual.steps) == (own.functions, own.steps)
+        and usual.estimate == own.estimate,
     }
 
 
-def study(path: Path, rooms: list[str], count: int, seconds: float, share: tuple[int, int]) -> None:
+def study(path: Path, options: argparse.Namespace) -> None:
     """Measure all numbers that FILE does not have yet."""
+    seconds = options.seconds
     done = {(r["number"], r["factor"]) for r in read(path)}
     known = modules()
-    cases = dict(problems(count, seconds))
+    cases = dict(problems(options.kind, options.count, seconds))
     usual, names = {}, {}
     for name, case in cases.items():
         solved(case)
         forget()
         usual[name], _ = solved(case), forget()
         _, names[name] = used(case)
-    first, step = share
-    for number in itertools.islice(numbers(known, rooms), first - 1, None, step):
+    first, step = options.share
+    for number in itertools.islice(numbers(known, options.room), first - 1, None, step):
         files = {str(m.__file__) for m in known.values() if number.record or number.name in vars(m)}
         own = [n for n in cases if any((f, number.name) in names[n] for f in files)]
-        for factor in FACTORS:
+        for factor in options.factors:
             if (number.label, factor) in done:
                 continue
             with changed(number, factor, known):
@@ -282,11 +289,11 @@ def effect(row: dict[str, Any]) -> str:
         return "not met"
     if all(o["same"] for o in on):
         return "none"
-    before, after = (sum(o["functions"][k] for o in on) for k in (0, 1))
+    counts = [[sum(o[what][k] for o in on) for k in (0, 1)] for what in ("functions", "steps")]
     worse = [o for o in on if o["outcome"][0] == "converged" != o["outcome"][1]]
     right = [o for o in on if o["outcome"][1] == "converged"]
     wrong = sum(o["error in tolerances"] > 1 for o in right)
-    words = f"{after / before:.2f}" if before else "-"
+    words = " ".join(f"{after / before:.2f}" if before else "-" for before, after in counts)
     return (
         words
         + (f", {len(worse)} not converged" if worse else "")
@@ -299,8 +306,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     cells: dict[str, dict[float, str]] = {}
     for row in rows:
         cells.setdefault(f"`{row['number']}` {row['value']:g}", {})[row["factor"]] = effect(row)
-    lines = ["| number | halved | doubled |", "| --- | --- | --- |"]
-    lines += [f"| {k} | {v.get(0.5, '')} | {v.get(2.0, '')} |" for k, v in cells.items()]
+    factors = sorted({row["factor"] for row in rows})
+    lines = ["| number | " + " | ".join(f"times {f:g}" for f in factors) + " |"]
+    lines += ["| --- |" + " --- |" * len(factors)]
+    lines += [
+        f"| {k} | " + " | ".join(v.get(f, "") for f in factors) + " |" for k, v in cells.items()
+    ]
     return "\n".join(lines)
 
 
@@ -309,15 +320,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--room", type=lambda t: t.split(","), default=list(ROOMS))
+    parser.add_argument("--kind", type=lambda t: t.split(","), default=list(KINDS))
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--share", type=lambda t: tuple(map(int, t.split("/"))), default=(1, 1))
+    parser.add_argument(
+        "--factors", type=lambda t: tuple(map(float, t.split(","))), default=FACTORS
+    )
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     if not options.markdown:
-        study(options.file, options.room, options.count, options.seconds, options.share)
+        study(options.file, options)
     print(markdown(read(options.file)))
 
 

@@ -31,6 +31,7 @@ from skfem import (
 )
 
 from sharpfront.catalog import Entry, max_error
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 
@@ -210,7 +211,7 @@ def solve(
     @LinearForm
     def load(v: Any, w: Any) -> Any:
         x = {("coordinate", name): c for name, c in zip(problem.coordinates, w.x, strict=True)}
-        return -form.source_values(x) * v
+        return -np.asarray(evaluate(form.source, x)) * v
 
     basis = Basis(mesh, ELEMENTS[setting.element]())
     matrix, right = operator.assemble(basis), load.assemble(basis)

@@ -20,7 +20,8 @@ CHECKS = {
     "format": [str(TOOLS / "ruff"), "format", "--check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "imports": [str(TOOLS / "lint-imports")],
-    "docs": [PYTHON, "-m", "mkdocs", "build", "--strict", "--quiet"],
+    # Not --quiet: what is not written down is not counted, and --strict counts what is.
+    "docs": [PYTHON, "-m", "mkdocs", "build", "--strict"],
     "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--maxprocesses", "8", *SHARING],
 }
 

@@ -164,6 +164,17 @@ def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return wrap
 
 
+def explained_fields(example: str) -> Callable[[type[R]], type[R]]:
+    """Do the same for what a dataclass is made of."""
+
+    def wrap(kind: type[R]) -> type[R]:
+        make: Any = kind.__init__
+        setattr(kind, "__init__", explained(example)(make))  # noqa: B010
+        return kind
+
+    return wrap
+
+
 def _misfit(
     call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], example: str
 ) -> str | None:

@@ -38,6 +38,13 @@ def test_a_command_that_is_not_known_stops_the_build(hooks):
         hooks.on_page_content(r'<span class="arithmatex">\(\nosuch x\)</span>')
 
 
+def test_numbers_in_cells_stay_whole_and_paths_break_but_not_in_addresses(hooks):
+    drawn = hooks.on_page_content('<p>1e-6</p><td>16 777 <a href="a/1e-6.html">2e-6 a/b</a></td>')
+    whole = '<span class="number">{}</span>'.format
+    cell = f'<td>{whole("16 777")} <a href="a/1e-6.html">{whole("2e-6")} a/<wbr>b</a></td>'
+    assert drawn == f"<p>1e-6</p>{cell}"
+
+
 @pytest.mark.parametrize(
     "tag",
     [

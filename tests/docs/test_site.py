@@ -56,4 +56,5 @@ def test_the_checks_build_the_site_with_warnings_as_errors():
     spec = importlib.util.spec_from_file_location("check", ROOT / "scripts" / "check.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.CHECKS["docs"][1:5] == ["-m", "mkdocs", "build", "--strict"]
+    # With --quiet mkdocs counts no warnings, and --strict has nothing to stop at.
+    assert module.CHECKS["docs"][1:] == ["-m", "mkdocs", "build", "--strict"]

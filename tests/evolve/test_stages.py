@@ -13,6 +13,7 @@ from sharpfront.evolve import line_steps, remeshing
 from sharpfront.evolve.anderson_mixing import Mixer
 from sharpfront.evolve.radau_step import Factors
 from sharpfront.evolve.remeshing import refined
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stages import guessed, solved_stages
 
 
@@ -95,7 +96,7 @@ def test_meshes_are_made_for_what_elements_will_leave_out(monkeypatch):
     monkeypatch.setattr(line_steps, "refined", lambda *a: meshes.append(0) or refined(*a))
     assert sf.solve(problem, tol=1e-5).converged
     foreseen = len(meshes)
-    monkeypatch.setattr(remeshing, "MOST_FORESEEN", 1.0)
+    monkeypatch.setattr(remeshing, "LINE_MARCH", replace(LINE_MARCH, most_foreseen=1.0))
     assert sf.solve(problem, tol=1e-5).converged
     assert foreseen < 0.7 * (len(meshes) - foreseen)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.special import erfc, ndtr
 
 import sharpfront as sf
-from sharpfront.evolve.start_smoothing import ROUND, ROUNDED_WIDTHS, Rounded, rounded
+from sharpfront.evolve.settings import LINE_MARCH
+from sharpfront.evolve.start_smoothing import ROUNDED_WIDTHS, Rounded, rounded
 from sharpfront.evolve.time_system import time_system
 from sharpfront.place.line.singularities import Break, breaks_of
 
@@ -213,7 +214,7 @@ def test_states_that_agree_are_left_alone():
 def test_a_jump_is_told_and_rounded_narrowly():
     (state,), words = rounded(heat(jump(0.3), slope, slope), 1e-6)
     assert len(words) == 1 and words[0].startswith("u starts with a jump at x = 0.3,")
-    assert state.breaks[0][1] == ROUND
+    assert state.breaks[0][1] == LINE_MARCH.round
 
 
 def test_a_bend_costs_a_share_of_the_tolerance():
@@ -224,14 +225,14 @@ def test_a_bend_costs_a_share_of_the_tolerance():
         (pair,) = state.breaks
         missed = abs(state(np.array([0.4]))[0] - np.cos(0.4))
         assert 0.05 * tol < missed < tol
-        assert pair[1] > ROUND
+        assert pair[1] > LINE_MARCH.round
 
 
 def test_values_off_a_condition_are_drawn_to_it():
     (state,), words = rounded(heat(1.0, value, slope), 1e-6)
     assert len(words) == 1 and "starts 1 off the condition on the left" in words[0]
     assert abs(state(np.array([0.0]))[0]) < 1e-12
-    assert abs(state(np.array([20 * ROUND]))[0] - 1) < 1e-12
+    assert abs(state(np.array([20 * LINE_MARCH.round]))[0] - 1) < 1e-12
     (state,), words = rounded(heat(1.0, slope, lambda u, x, t: 2 * u - 3), 1e-6)
     assert np.isclose(state(np.array([1.0]))[0], 1.5) and "on the right" in words[0]
 

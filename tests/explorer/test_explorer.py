@@ -22,9 +22,8 @@ from typer.testing import CliRunner
 from sharpfront.cli import app as command_line
 from sharpfront.errors import ProblemError
 from sharpfront.explorer.app import bound, explorer, server
-from sharpfront.explorer.messages import MOST_BYTES
 from sharpfront.explorer.pool import Pool
-from sharpfront.explorer.process import answered
+from sharpfront.explorer.process import MOST_BYTES, answered
 
 httpx = Lazy("httpx")
 CHROMIUM = find_chromium()

@@ -13,8 +13,8 @@ from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.restore import restore_domain
 from sharpfront.problem_file import read
 from sharpfront.show.statement.code import Code
-from sharpfront.show.statement.regions import domain_rows
 from sharpfront.show.statement.script import domain_code
+from sharpfront.show.statement.typeset import domain_rows
 
 every_shape = pytest.mark.parametrize("kind", SHAPES)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sharpfront as sf
 from sharpfront.errors import LinearSystemError
 from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares import Blocked, blocked
@@ -387,3 +388,9 @@ def test_the_method_holds_settings_only():
 
 def test_the_same_system_gives_the_same_bits():
     np.testing.assert_array_equal(solved(chain(7))[0], solved(chain(7))[0])
+
+
+def test_numbers_whose_squares_overflow_are_solved():
+    """What is left of rows was squared as a power of Python's: an OverflowError."""
+    huge = sf.Problem(sf.Interval(0, 1), "u_xx = 1e300", boundary="u = 0")
+    assert sf.solve(huge)(0.5) == pytest.approx(-1.25e299)

@@ -122,7 +122,10 @@ def test_mixture_length_agrees_with_quadrature():
 
 
 def test_settings_are_those_of_the_paper():
-    assert [(c.kernels, c.components, c.scaling) for c in CASES] == [(300, 8, 1.1), (500, 16, 1.5)]
+    assert [(c.kernels, c.settings["components"], c.settings["scaling"]) for c in CASES] == [
+        (300, 8, 1.1),
+        (500, 16, 1.5),
+    ]
     for case in CASES:
         adaptor = gmm(case)
         assert (adaptor.ratio, adaptor.iterations, adaptor.collocation) == (0.7, 3, 1500)

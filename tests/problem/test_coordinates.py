@@ -45,6 +45,31 @@ class TestRegularAtTheAxis:
         )
         assert sf.solve(stated)(0.5) == pytest.approx(1)
 
+    @pytest.mark.parametrize(
+        "force", [lambda w, r: w**3, lambda w, r: sf.function(np.ones_like)(r)]
+    )
+    def test_plates_are_regular_in_their_middle(self, force):
+        """Slope and third derivative are zero there; a load without a derivative is no obstacle."""
+
+        def exact(r):
+            return (1 - r**2) ** 2
+
+        def plate(w, r):
+            bent = sf.laplacian(sf.laplacian(w, "polar"), "polar") - 64
+            return bent + force(w, r) - force(exact(r), r)
+
+        solution = sf.solve(radial(plate, boundary=lambda w, r: (w, w.dn)))
+        r = np.linspace(0, 1, 101)
+        assert solution.converged, solution.outcome
+        assert np.abs(solution(r) - exact(r)).max() < 1e-8
+
+    def test_a_plate_sounds(self):
+        plate = radial(
+            lambda w, lam, r: sf.laplacian(sf.laplacian(w, "polar"), "polar") - lam * w,
+            boundary=lambda w, r: (w, w.dn),
+        )
+        assert sf.eigs(plate, k=1).values[0] ** 0.25 == pytest.approx(3.1962206, abs=1e-7)
+
     def test_a_whole_disk(self):
         disk = sf.Box(r=(0, 1), theta=(0, 2 * np.pi), periodic=("theta",))
 

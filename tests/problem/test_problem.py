@@ -272,6 +272,9 @@ def test_repr_states_the_problem():
         (lambda: layer(left=lambda u, x: None), "condition on 'left' returned None"),
         (lambda: layer(left=lambda w, x: w), "condition on 'left'.*'w'"),
         (lambda: layer(left="w = 1"), "'w'"),
+        (lambda: Problem(UNIT, lambda u, x: u.dx - sf.integral(lambda u, x: u)), r"J\.dx as one"),
+        (lambda: layer(left=lambda u, x: u - sf.at(1, "u")), r"conditions=\[sf\.at\(0\.5"),
+        (lambda: Problem(UNIT, lambda u, x: u.dx - np.mean(u)), r"conditions=\[sf\.integral"),
     ],
 )
 def test_equations_that_cannot_be_understood_are_refused(make, message):

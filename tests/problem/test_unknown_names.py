@@ -1,6 +1,8 @@
 """Unknowns whose names are taken are refused where the problem is stated."""
 
 import dataclasses
+import subprocess
+import sys
 
 import pytest
 
@@ -24,6 +26,13 @@ def stated(name):
         eval(f"lambda {name}, x: {name}.dxx + 1"),  # a name in the source of a function
         boundary=eval(f"lambda {name}, x: {name}"),
     )
+
+
+def test_they_are_refused_before_anything_else_is_loaded():
+    """Solutions named them when they were loaded, which was after the first problem was stated."""
+    stated = 'sf.Problem(sf.Interval(0, 1), "d_xx = 1", boundary="d = 0")'
+    run = [sys.executable, "-c", f"import sharpfront as sf; {stated}"]
+    assert "cannot be called 'd'" in subprocess.run(run, capture_output=True, text=True).stderr
 
 
 def test_there_are_names_to_be_taken():

@@ -14,8 +14,7 @@ from sharpfront.errors import MissingExtraError, ProblemError
 from sharpfront.show.data.kernels import Kernels, kernels_of, section
 from sharpfront.show.data.quantity import Quantity, colour_scale
 from sharpfront.show.data.raster import outline_of, raster
-from sharpfront.show.figures.plane import MOST_ELLIPSES, draw_ellipses
-from sharpfront.show.figures.surface import surface_of
+from sharpfront.show.figures.plane import MOST_ELLIPSES, draw_ellipses, surface_of
 
 art3d = Lazy("mpl_toolkits.mplot3d.art3d")
 plt = Lazy("matplotlib.pyplot")

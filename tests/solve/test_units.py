@@ -171,5 +171,47 @@ def test_how_large_a_solution_is_in_the_plane_and_time_is_seen_from_its_values()
         time=(0, 0.1),
     )
     found = sf.solve(warm, tol=5e-2)
-    assert 0.9 < units._largest(found) < 1.1
+    assert 0.9 < units._sizes(found)["u"] < 1.1
     assert "units" not in str(found.outcome)
+
+
+def pair(small, large):
+    """Two unknowns that differ, each right where the other is: sin(3x) and cos(2x) in units."""
+
+    def equations(u, v, x):
+        one, other = -9 * large * np.sin(3 * x), -4 * small * np.cos(2 * x)
+        return u.dxx - one, v.dxx - other - small * (u / large - np.sin(3 * x))
+
+    return sf.Problem(
+        sf.Interval(0, 1),
+        equations,
+        left=lambda u, v, x: (u, v - small),
+        right=lambda u, v, x: (u - large * float(np.sin(3)), v - small * float(np.cos(2))),
+    )
+
+
+@pytest.mark.parametrize(("small", "large"), [(1e-9, 0.1), (1e-10, 1e6), (1.0, 1e22)])
+def test_unknowns_far_from_another_are_each_known_to_their_own_size(small, large):
+    """Called converged were 1e-9 beside 0.1 to 1e-4 of itself, 1e-10 beside 1e6 without a digit."""
+    found = sf.solve(pair(small, large), tol=1e-6)
+    x = np.linspace(0, 1, 101)
+    assert found.converged
+    assert np.abs(found.u(x) / large - np.sin(3 * x)).max() < 1e-6
+    assert np.abs(found.v(x) / small - np.cos(2 * x)).max() < 1e-6
+
+
+def test_what_is_zero_beside_something_has_no_unit_and_says_what_is_known_of_it():
+    """No digits can be asked of the pressure between cylinders that turn."""
+    turning = sf.Problem(
+        sf.Disk((0, 0), 1).named("outer") - sf.Disk((0, 0), 0.5).named("inner"),
+        lambda u, v, p, x, y: (
+            -sf.laplacian(u) + p.dx,
+            -sf.laplacian(v) + p.dy,
+            u.dx + v.dy,
+        ),
+        outer=lambda u, v, p, x, y: (u, v),
+        inner=lambda u, v, p, x, y: (u + y, v - x),
+        conditions=[sf.at((0.75, 0), lambda u, v, p, x, y: p)],
+    )
+    found = sf.solve(turning, tol=1e-2)
+    assert found.converged and "% of max|p|" in found.outcome.detail

@@ -179,3 +179,11 @@ def test_a_damaged_file_is_refused(tmp_path, solved):
 def test_a_residual_in_the_place_of_a_problem_is_told():
     with pytest.raises(SharpfrontError, match="function of u, x, as a residual is"):
         sf.solve(lambda u, x: u.dxx + 1)
+
+
+@pytest.mark.parametrize(
+    "make", [sf.Free, sf.Prior, sf.Patches, sf.Resolve, sf.grad, sf.div, sf.laplacian, sf.delta]
+)
+def test_names_of_arguments_that_are_not_there_are_told_with_an_example(make):
+    with pytest.raises(ArgumentError, match=rf"strange.*Write for example sf\.{make.__name__}"):
+        make(strange=1)

@@ -44,6 +44,9 @@ def residual_density(
 class Paper(Uniform):
     """GMM-PIELM, whose first kernels and rows are those of the baseline.
 
+    Its other parameters are those of `Uniform`; N is 300 for the single layer, 500 for the double
+    one, and rows stay where they are.
+
     Parameters
     ----------
     components
@@ -71,9 +74,6 @@ class Paper(Uniform):
     regularisation
         Added to (scikit-learn) or floor of (weighted) the components' variances, relative to the
         squared size of the domain; default scikit-learn's 1e-6. Left open.
-    **others
-        Those of `Uniform`; N is 300 for the single layer, 500 for the double one, and rows stay
-        where they are.
     """
 
     components: int = 8

@@ -12,6 +12,7 @@ from sharpfront.adapt.settings import RESOLVE
 from sharpfront.adapt.uniqueness import confirmed
 from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
+from sharpfront.checks import explained_fields
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.line_error import check_line
@@ -65,6 +66,7 @@ _NO_BALANCE = "no error can be estimated, because data do not balance and there 
 _UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
 
 
+@explained_fields("sf.Resolve()")
 @dataclass(frozen=True)
 class Resolve:
     """Kernels in the coordinate of a mixture that weighted EM fits to where the solution changes.

@@ -146,7 +146,8 @@ class Entry:
 
     def problem(self, value: float) -> Problem:
         """Return the problem for a value of the parameter."""
-        return self._checked(self._problem, value)
+        made = formulas.PROBLEMS.get(self.name)
+        return self._checked(made or (lambda number: self._read(number).problem), value)
 
     def exact(self, value: float) -> Any:
         """Return the exact solution as a vectorised function of the coordinates and time.
@@ -195,13 +196,10 @@ class Entry:
             stated = Statement(self.name, self.title, text, self.problem(chosen), {}, {})
         else:
             stated = self._checked(self._read, chosen)
-        return replace(
-            stated,
-            text=text,
-            parameters={**stated.parameters, self.parameter: chosen},
-            exact=self.solutions(chosen),
-            points=functools.partial(self.points, chosen) if self.has_points else None,
-        )
+        points = functools.partial(self.points, chosen) if self.has_points else None
+        parameters = {**stated.parameters, self.parameter: chosen}
+        exact = self.solutions(chosen)
+        return replace(stated, text=text, parameters=parameters, exact=exact, points=points)
 
     def _checked(self, call: Callable[[float], R], value: float) -> R:
         """Call with a value of the parameter; refuse one for which there is no such problem."""
@@ -227,10 +225,6 @@ class Entry:
                 return read_text(source, name, folder, changed)
         return read_text(source, name, None, changed)
 
-    def _problem(self, value: float) -> Problem:
-        made = formulas.PROBLEMS.get(self.name)
-        return self._read(value).problem if made is None else made(value)
-
     def _solutions(self, value: float) -> Fields:
         known = formulas.EXACT.get(self.name)
         if known is not None:
@@ -247,17 +241,12 @@ class Entry:
 
     def _features(self, value: float) -> Callable[[float], tuple[Feature, ...]]:
         known = self._parameters(value)
-        made = [
-            (_formula(f["at"], known), _formula(f["width"], known))
-            for f in self._facts.get("features", ())
-        ]
-
-        def at(t: float) -> tuple[Feature, ...]:
-            found = (Feature(float(place(t)), float(width(t))) for place, width in made)
-            # Those that have become one count once.
-            return tuple(dict.fromkeys(found))
-
-        return at
+        stated = self._facts.get("features", ())
+        made = [[_formula(f[word], known) for word in ("at", "width")] for f in stated]
+        # Those that have become one count once.
+        return lambda t: tuple(
+            dict.fromkeys(Feature(float(place(t)), float(width(t))) for place, width in made)
+        )
 
     def _in_space(self, domain: Domain, value: float, per_axis: int | None) -> FloatArray:
         known, facts = self._parameters(value), self._facts
@@ -266,11 +255,9 @@ class Entry:
         usual = _PER_AXIS.get(domain.dimension, 6)
         count = per_axis or (usual if box else min(usual, 150))
         if curves:
-            spread = cloud(domain, 40 * count)
             near = [_beside(domain, f, known, count) for f in curves]
-            return np.concatenate(
-                [spread, *near, *(np.array([p]) for p in facts.get("points", ()))]
-            )
+            points = [np.array([p]) for p in facts.get("points", ())]
+            return np.concatenate([cloud(domain, 40 * count), *near, *points])
         if not box:
             return cloud(domain, count**domain.dimension)
         axes = [
@@ -296,10 +283,8 @@ def _beside(
 ) -> FloatArray:
     """Return points on and beside a curve."""
     t = (np.arange(count) + 0.5) / count
-    feet, normals = (
-        np.stack([_formula(text, known)(t) for text in feature[word]], axis=1)
-        for word in ("along", "normal")
-    )
+    both = ([_formula(text, known)(t) for text in feature[word]] for word in ("along", "normal"))
+    feet, normals = (np.stack(columns, axis=1) for columns in both)
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     width = float(_formula(feature["width"], known)(0.0))
     return front_points(domain, feet, normals, width, count // 4)
@@ -309,10 +294,8 @@ def _beside(
 def listing() -> Mapping[str, Entry]:
     """Return all problems of the catalogue by name."""
     folder = resources.files("sharpfront.catalog") / "problems"
-    found = [
-        Entry(file.name.removesuffix(".toml"), file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
-    ]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    found = [Entry(name.removesuffix(".toml"), text) for name, text in texts.items()]
     return {entry.name: entry for entry in sorted(found, key=lambda e: (e.dimension, e.name))}
 
 

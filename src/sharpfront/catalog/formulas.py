@@ -48,9 +48,7 @@ class ColeHopf:
 
     def __call__(self, x: Any, t: Any) -> Any:
         """Return u at points and moments, which broadcast."""
-        points, moments = np.broadcast_arrays(
-            np.asarray(x, dtype=float), np.asarray(t, dtype=float)
-        )
+        points, moments = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in (x, t)))
         pairs = np.column_stack([points.ravel(), moments.ravel()])
         pieces = [self._some(pairs[i : i + _CHUNK]) for i in range(0, len(pairs), _CHUNK)]
         values = np.concatenate(pieces) if pieces else np.empty(0)
@@ -69,9 +67,8 @@ class ColeHopf:
 
 
 def _burgers(nu: float) -> Field:
-    return ColeHopf(
-        nu, lambda y: -np.sin(np.pi * y), lambda y: np.cos(np.pi * y) / np.pi, 2 / np.pi, np.pi
-    )
+    start, potential = (lambda y: -np.sin(np.pi * y)), (lambda y: np.cos(np.pi * y) / np.pi)
+    return ColeHopf(nu, start, potential, 2 / np.pi, np.pi)
 
 
 _HUMP, _HUMP_WIDTH = 0.3, 0.1
@@ -257,10 +254,8 @@ def surface(name: str) -> tempfile.TemporaryDirectory[str]:
 
 SURFACES = ("ellipsoid", "torus")
 PROBLEMS: Mapping[str, Callable[[float], Problem]] = {"hump": _hump_problem}
-FEATURES: Mapping[str, Callable[[float], Features]] = {
-    "burgers": _burgers_features,
-    "hump": _hump_features,
-}
+FEATURES: Mapping[str, Callable[[float], Features]]
+FEATURES = {"burgers": _burgers_features, "hump": _hump_features}
 EXACT: Mapping[str, Callable[[float], Field]] = {
     "bratu": functools.partial(_bratu, False),
     "bratu-upper": functools.partial(_bratu, True),

@@ -74,11 +74,9 @@ def time_rule(entry: Timed, value: float, until: float | None = None) -> TimeRul
     early = start + (even[1] - start) * np.geomspace(_FIRST_TIME, 1.0, 9)[:-1]
     moments, lengths = _gauss(np.unique(np.concatenate([even, early])), _MOMENTS_PER_PANEL)
     parts = [_at(problem.domain, entry.panels, features(float(t)), float(t)) for t in moments]
-    return TimeRule(
-        np.concatenate([p.x for p in parts]),
-        np.concatenate([p.t for p in parts]),
-        np.concatenate([w * p.weights for w, p in zip(lengths, parts, strict=True)]),
-    )
+    weights = [w * p.weights for w, p in zip(lengths, parts, strict=True)]
+    columns = [p.x for p in parts], [p.t for p in parts], weights
+    return TimeRule(*map(np.concatenate, columns))
 
 
 def moment_rule(entry: Timed, value: float, t: float) -> TimeRule:
@@ -183,11 +181,7 @@ def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1
     parts = [np.linspace(low, high, 1001)]
     for feature in features:
         offsets = np.geomspace(feature.width / 1000, high - low, per_side)
-        parts += [
-            np.array([feature.position]),
-            feature.position - offsets,
-            feature.position + offsets,
-        ]
+        parts.append(feature.position + np.concatenate([-offsets, [0.0], offsets]))
     points = np.unique(np.concatenate(parts))
     return points[(points >= low) & (points <= high)]
 
@@ -223,13 +217,10 @@ def mixture_share(
     Near means within `widths` feature widths; features that overlap are counted once.
     """
     low, high = (float(end) for end in domain.bounds[:, 0])
-    spans = sorted(
-        (max(low, f.position - widths * f.width), min(high, f.position + widths * f.width))
-        for f in features
-    )
+    spans = sorted((f.position - widths * f.width, f.position + widths * f.width) for f in features)
     near, reached = 0.0, low
-    for start, end in spans:
-        start = max(start, reached)
+    for first, last in spans:
+        start, end = max(first, reached), min(last, high)
         if end > start:
             near += mixture.mass(start, end)
             reached = end

@@ -10,23 +10,22 @@ than ``sharpfront --help`` should.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from sharpfront.cli.catalog import catalogue as _catalog
-from sharpfront.cli.check import check as _check
-from sharpfront.cli.compare import compare as _compare
-from sharpfront.cli.doctor import doctor as _doctor
-from sharpfront.cli.explore import explore as _explore
-from sharpfront.cli.fit import fit as _fit
-from sharpfront.cli.init import init as _init
-from sharpfront.cli.paper import paper as _paper
-from sharpfront.cli.shown import plot as _plot
-from sharpfront.cli.shown import report as _report
-from sharpfront.cli.solve import solve as _solve
-from sharpfront.cli.sweep import sweep as _sweep
-from sharpfront.cli.terminal import INTERRUPTED
+from sharpfront.cli import catalog as _catalog
+from sharpfront.cli import check as _check
+from sharpfront.cli import compare as _compare
+from sharpfront.cli import doctor as _doctor
+from sharpfront.cli import explore as _explore
+from sharpfront.cli import fit as _fit
+from sharpfront.cli import init as _init
+from sharpfront.cli import paper as _paper
+from sharpfront.cli import solve as _solve
+from sharpfront.cli import sweep as _sweep
+from sharpfront.cli import terminal
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,18 +34,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
 )
-app.command()(_solve)
-app.command()(_check)
-app.command()(_plot)
-app.command()(_report)
-app.command()(_fit)
-app.command()(_sweep)
-app.command()(_init)
-app.command()(_explore)
-app.add_typer(_catalog, name="catalog")
-app.command()(_compare)
-app.command()(_doctor)
-app.command()(_paper)
+_command: Callable[..., None]
+for _command in (_solve.solve, _check.check, _solve.plot, _solve.report, _fit.fit, _sweep.sweep):
+    app.command()(_command)
+for _command in (_init.init, _explore.explore, _compare.compare, _doctor.doctor, _paper.paper):
+    app.command()(_command)
+app.add_typer(_catalog.catalogue, name="catalog")
 
 
 def main() -> None:
@@ -54,12 +47,12 @@ def main() -> None:
     try:
         app()
     except (KeyboardInterrupt, SystemExit) as end:
-        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
+        if isinstance(end, SystemExit) and end.code != terminal.INTERRUPTED:
             raise
         # An interrupt inside exec of a text, as while dataclasses are loaded, is remembered by
         # Python, which then ends itself by the signal whatever was caught since, until the next.
         exec("")
-        sys.exit(INTERRUPTED)
+        sys.exit(terminal.INTERRUPTED)
 
 
 def _show_version(wanted: bool) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli import options
+from sharpfront.cli import options, terminal
 from sharpfront.cli.solve import carry_out, refusals
-from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
     from sharpfront.catalog import Entry
@@ -27,7 +26,7 @@ def overview(context: typer.Context) -> None:
         return
     from sharpfront.catalog import listing
 
-    screen = console()
+    screen = terminal.console()
     rows = [("Name", "Dim.", "Stiffness", "Statement")]
     rows += [
         (one.name, one.dimension, f"{one.parameter} = {one.value:.4g}", one.statement)
@@ -47,12 +46,11 @@ def show(name: Name) -> None:
     """Print a problem as a complete problem file."""
     listed = _found(name)
     if listed.file is None:
-        complain(
+        terminal.refuse(
             f"{name} cannot be written as a problem file: its data are integrals that are worked "
             f"out in Python. `sharpfront catalog run {name}` solves it. It states: "
             f"{listed.statement}."
         )
-        raise typer.Exit(BAD_INPUT)
     typer.echo(f"# {listed.statement}.\n{listed.file}", nl=False)
 
 
@@ -82,11 +80,10 @@ def run(
         statement = listed.stated(value)
     except SharpfrontError as error:
         stated = listed.value if value is None else value
-        complain(
+        terminal.refuse(
             f"{name} cannot be stated for {listed.parameter} = {stated:g}: {error} "
             f"Try --nu {listed.value:g}."
         )
-        raise typer.Exit(BAD_INPUT) from None
     carry_out(statement, wanted)
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.options import Changes, Json
+from sharpfront.cli import options, terminal
 from sharpfront.cli.solve import stated
-from sharpfront.cli.terminal import as_json, console, show_rows
 
 if TYPE_CHECKING:
     from sharpfront.problem import Problem
@@ -21,8 +20,8 @@ THIN = 0.1
 
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file, in TOML.")],
-    set_: Changes = None,
-    json: Json = False,
+    set_: options.Changes = None,
+    json: options.Json = False,
 ) -> None:
     """Say what a problem file states, without solving it.
 
@@ -32,11 +31,11 @@ def check(
     rows = understood(statement)
     if json:
         facts = {name.lower().replace(" ", "_"): words for name, words in rows}
-        typer.echo(as_json({"title": statement.title, **facts}))
+        typer.echo(terminal.as_json({"title": statement.title, **facts}))
         return
-    screen = console()
+    screen = terminal.console()
     screen.print(statement.title, style="bold", markup=False)
-    show_rows(screen, [(f"  {name}", words) for name, words in rows])
+    terminal.show_rows(screen, [(f"  {name}", words) for name, words in rows])
     screen.print("Nothing was solved.", markup=False)
 
 
@@ -72,19 +71,14 @@ def _kind(problem: Problem) -> str:
     count = len(problem.equations)
     what = "equation" if count == 1 else f"system of {count} equations"
     dimension = problem.domain.dimension
-    where = {1: "on a line", 2: "in the plane", 3: "in space"}.get(
-        dimension, f"in {dimension} dimensions"
-    )
+    places = {1: "on a line", 2: "in the plane", 3: "in space"}
+    where = places.get(dimension, f"in {dimension} dimensions")
     span = f", t from {problem.time[0]:g} to {problem.time[1]:g}" if problem.time else ""
     return f"{words} {what} of order {max(orders)} {where}{span}"
 
 
 def features(problem: Problem) -> list[str]:
     """Return where the statement alone shows that a solution is rough."""
-    return [*_edges(problem), *_layers(problem)]
-
-
-def _edges(problem: Problem) -> list[str]:
     import numpy as np
 
     from sharpfront.equation.edges import places_along
@@ -93,7 +87,7 @@ def _edges(problem: Problem) -> list[str]:
     for name, low, high in zip(problem.domain.coordinates, *problem.domain.bounds, strict=True):
         found = [places_along(e, name, float(low), float(high)) for e in problem.equations]
         out += [f"data jump or bend at {name} = {x:.6g}" for x in np.unique(np.concatenate(found))]
-    return out
+    return out + _layers(problem)
 
 
 def _layers(problem: Problem) -> list[str]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Out, Quiet
+from sharpfront.cli import options, terminal
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console, progress
 
 if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison
@@ -26,7 +25,7 @@ def compare(
         float | None,
         typer.Option("--nu", help="The stiff parameter of a problem of the catalogue."),
     ] = None,
-    set_: Changes = None,
+    set_: options.Changes = None,
     methods: Annotated[
         str | None,
         typer.Option("--methods", metavar="A,B", help="Methods to race with ours.  [all]"),
@@ -37,7 +36,7 @@ def compare(
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, help="Where a method draws: 42 and the following.")
     ] = 3,
-    out: Out = Path(),
+    out: options.Out = Path(),
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     html: Annotated[
         bool, typer.Option("--html", help="Write a page about it, NAME-compare.html.")
@@ -45,7 +44,7 @@ def compare(
     plot: Annotated[
         bool, typer.Option("--plot", help="Write error against time, NAME-compare.png.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Race methods on a problem: true error against seconds, what beats ours first.
 
@@ -58,15 +57,17 @@ def compare(
     if not seconds > 0:
         raise typer.BadParameter(f"--seconds is above zero, got {seconds:g}. Try 5.")
     problem = _problem(name, nu, set_, json=json)
-    checked_folder(out)
-    with refusals(), progress("starting", quiet=quiet or json) as say:
+    terminal.checked_folder(out)
+    with refusals(), terminal.progress("starting", quiet=quiet or json) as say:
         from sharpfront.rivals import compare as race
 
         chosen = None if methods is None else [m.strip() for m in methods.split(",")]
         found = race(problem, nu=nu, methods=chosen, seconds=seconds, seeds=seeds, on_run=say)
     files = _saved(found, out, html=html, plot=plot)
     if json:
-        typer.echo(as_json(found.as_dict() | {"files": {k: str(v) for k, v in files.items()}}))
+        typer.echo(
+            terminal.as_json(found.as_dict() | {"files": {k: str(v) for k, v in files.items()}})
+        )
     elif not quiet:
         _show(found, files)
 
@@ -78,8 +79,7 @@ def _problem(name: str, nu: float | None, set_: list[str] | None, *, json: bool)
             raise typer.BadParameter("--nu goes with a name of the catalogue; try --set nu=1e-5.")
         return stated(Path(name), set_, json=json)
     if set_:
-        complain("--set goes with a problem file; a problem of the catalogue takes --nu.")
-        raise typer.Exit(BAD_INPUT)
+        terminal.refuse("--set goes with a problem file; a problem of the catalogue takes --nu.")
     return name
 
 
@@ -104,7 +104,7 @@ def _show(found: Comparison, files: dict[str, Path]) -> None:
 
     from sharpfront.rivals.comparison import HEAD
 
-    screen = console(pipe_width=_TABLE_WIDTH)
+    screen = terminal.console(pipe_width=_TABLE_WIDTH)
     table = Table(title=Text(found.title), box=box.SIMPLE, padding=(0, 1, 0, 0))
     for i, words in enumerate(HEAD):
         right = i > 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sharpfront.cli.terminal import FAILED, console, show_rows
+from sharpfront.cli import terminal
 
 if TYPE_CHECKING:
     from sharpfront.catalog import Entry
@@ -27,8 +27,8 @@ _TESTS = (("single-layer", 1e-8), ("pinned-shock", 1e-8), ("outflow", 1e-5))
 
 def doctor() -> None:
     """Show what is installed, and run a self-test against exact solutions."""
-    screen = console()
-    show_rows(screen, [*_versions(), *_machine(), *_extras()])
+    screen = terminal.console()
+    terminal.show_rows(screen, [*_versions(), *_machine(), *_extras()])
     good = True
     for name, tol in _TESTS:
         words, passed = _tested(name, tol)
@@ -36,7 +36,7 @@ def doctor() -> None:
         screen.print(words, markup=False)
     if not good:
         screen.print("The self-test failed: results cannot be trusted on this machine.")
-        raise typer.Exit(FAILED)
+        raise typer.Exit(terminal.FAILED)
     screen.print("The self-test passed.")
 
 

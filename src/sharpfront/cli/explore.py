@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sharpfront.cli import terminal
 from sharpfront.cli.solve import refusals
-from sharpfront.cli.terminal import BAD_INPUT, complain
 
 
 def explore(
@@ -36,8 +36,7 @@ def explore(
         from sharpfront.explorer.app import address, bound, serve_explorer
         from sharpfront.explorer.pool import Pool
     except ImportError as error:
-        complain(f"The explorer needs {error.name}: pip install 'sharpfront[web]'")
-        raise typer.Exit(BAD_INPUT) from None
+        terminal.refuse(f"The explorer needs {error.name}: pip install 'sharpfront[web]'")
     from sharpfront.files import text_of
 
     with refusals():

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Json, Out, Quiet, Report, Tolerance
+from sharpfront.cli import options, terminal
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import FAILED, as_json, checked_folder
 
 if TYPE_CHECKING:
     from sharpfront.fit import Fit
@@ -20,13 +19,13 @@ def fit(
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA]", help="A table of measurements, in CSV.")
     ] = None,
-    set_: Changes = None,
-    tol: Tolerance = None,
+    set_: options.Changes = None,
+    tol: options.Tolerance = None,
     starts: Annotated[int, typer.Option("--starts", min=1, help="Starts to fit from.")] = 1,
-    out: Out = Path(),
-    json: Json = False,
-    quiet: Quiet = False,
-    report: Report = False,
+    out: options.Out = Path(),
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    report: options.Report = False,
 ) -> None:
     """Fit the parameters under [free] of a problem file to measurements.
 
@@ -38,26 +37,23 @@ def fit(
     with refusals():
         found = statement.fit(data, tol=tol, starts=starts)
         if report:
-            checked_folder(out)
+            terminal.checked_folder(out)
             found.report(out / f"{statement.name}-fit.html", title=statement.title)
     if json:
-        typer.echo(as_json(_facts(found)))
+        typer.echo(terminal.as_json(_facts(found)))
     elif not quiet:
         typer.echo(str(found))
     if found.notes or not found.converged:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(terminal.FAILED)
 
 
 def _facts(found: Fit) -> dict[str, Any]:
+    parameters = {
+        n: {"value": found.values[n], "stderr": found.stderr[n], "interval": [*found.interval(n)]}
+        for n in found.names
+    }
     return {
-        "parameters": {
-            n: {
-                "value": found.values[n],
-                "stderr": found.stderr[n],
-                "interval": list(found.interval(n)),
-            }
-            for n in found.names
-        },
+        "parameters": parameters,
         "covariance": found.covariance.tolist(),
         "chi2": found.chi2,
         "dof": found.dof,

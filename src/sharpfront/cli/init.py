@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sharpfront.cli.terminal import BAD_INPUT, complain
+from sharpfront.cli import terminal
 
 
 class Kind(StrEnum):
@@ -34,14 +34,14 @@ def init(
 
     path = Path(f"{kind}.toml") if file is None else file
     if path.exists() and not force:
-        complain(f"{path} is there already. Choose another name, or overwrite it with --force.")
-        raise typer.Exit(BAD_INPUT)
+        terminal.refuse(
+            f"{path} is there already. Choose another name, or overwrite it with --force."
+        )
     template = resources.files("sharpfront.problem_file") / "templates" / f"{kind}.toml"
     try:
         write_text(path, template.read_text(encoding="utf-8"))
     except OSError as error:
-        complain(f"Cannot write {path}: {error.strerror}.")
-        raise typer.Exit(BAD_INPUT) from None
+        terminal.refuse(f"Cannot write {path}: {error.strerror}.")
     from sharpfront.checks import visible
 
     typer.echo(visible(f"Wrote {path}. Solve it with: sharpfront solve {shlex.quote(str(path))}"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.terminal import FAILED, console, folder_to_fill, progress
+from sharpfront.cli import terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,15 +36,21 @@ def paper(
     ] = None,
 ) -> None:
     """Repeat the experiments of the GMM-PIELM paper and write a report."""
-    with folder_to_fill(out, quiet=quiet):
+    with terminal.folder_to_fill(out, quiet=quiet):
         from sharpfront.paper import default_jobs, full_plan, quick_plan
 
         plan = (quick_plan if quick else full_plan)(seeds)
         results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
     if not quiet:
-        _summarise(results, out)
+        screen = terminal.console(pipe_width=_REPORT_WIDTH)
+        screen.print(_scores(results))
+        for failure in results.failures:
+            where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
+            screen.print(f"Failed: {where}: {failure.message}", markup=False)
+        screen.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
+        screen.print(f"Tables, data and figures: {out}", markup=False, soft_wrap=True)
     if results.failures:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(terminal.FAILED)
 
 
 def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
@@ -52,7 +58,7 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
     from sharpfront.show import HtmlPage
 
     done = itertools.count(1)
-    with progress("starting", quiet=quiet, total=len(plan.tasks())) as say:
+    with terminal.progress("starting", quiet=quiet, total=len(plan.tasks())) as say:
 
         def tell(task: Task) -> None:
             say(f"{task.group}: {task.case.label}, seed {task.seed}", next(done))
@@ -62,16 +68,6 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
         page = HtmlPage("GMM-PIELM: what reproduces and what does not")
         write_all(results, out, page, lambda path: say(f"wrote {path.name}"))
     return results
-
-
-def _summarise(results: Results, out: Path) -> None:
-    screen = console(pipe_width=_REPORT_WIDTH)
-    screen.print(_scores(results))
-    for failure in results.failures:
-        where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
-        screen.print(f"Failed: {where}: {failure.message}", markup=False)
-    screen.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
-    screen.print(f"Tables, data and figures: {out}", markup=False, soft_wrap=True)
 
 
 def _scores(results: Results) -> Table:

@@ -9,8 +9,7 @@ from typing import Any
 
 import typer
 
-from sharpfront.cli.options import Wanted
-from sharpfront.cli.terminal import as_json, console, show_rows
+from sharpfront.cli import options, terminal
 from sharpfront.errors import SharpfrontError
 from sharpfront.files import replacing, write_text
 from sharpfront.problem_file import Statement
@@ -33,12 +32,19 @@ class Facts:
     files: Mapping[str, Path]  # what was written: "solution", "figure", "report"
     notes: tuple[str, ...] = ()  # what else there is to say
 
-    def show(self, wanted: Wanted) -> None:
+    def show(self, wanted: options.Wanted) -> None:
         """Print them as asked for."""
         if wanted.json:
-            typer.echo(as_json(self.as_dict()))
+            typer.echo(terminal.as_json(self.as_dict()))
         elif not wanted.quiet:
-            self._print()
+            screen = terminal.console()
+            screen.print(self.statement.title, style="bold", markup=False)
+            style = _COLOURS.get(self.solution.outcome.kind, "red")
+            terminal.show_rows(screen, self._rows(), {"  Outcome": style})
+            for note in self.notes:
+                screen.print(f"  {note}", markup=False)
+            for path in self.files.values():
+                screen.print(f"  Wrote {path}", markup=False, soft_wrap=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the facts as words and numbers."""
@@ -65,19 +71,11 @@ class Facts:
             "notes": list(self.notes),
         }
 
-    def _print(self) -> None:
-        screen = console()
-        screen.print(self.statement.title, style="bold", markup=False)
-        style = _COLOURS.get(self.solution.outcome.kind, "red")
-        show_rows(screen, self._rows(), {"  Outcome": style})
-        for note in self.notes:
-            screen.print(f"  {note}", markup=False)
-        for path in self.files.values():
-            screen.print(f"  Wrote {path}", markup=False, soft_wrap=True)
-
     def _rows(self) -> list[tuple[str, str]]:
-        solution, parameters = self.solution, self.statement.parameters
-        rows = [("Outcome", str(solution.outcome))]
+        solution, span = self.solution, self.statement.problem.time
+        named = ", ".join(f"{k} = {v:g}" for k, v in self.statement.parameters.items())
+        rows = [("Parameters", named)] if named else []
+        rows.append(("Outcome", str(solution.outcome)))
         since = solution.error_estimate_since
         held = f", from t = {since:.3g} on" if since is not None else ""
         asked = f"asked for {solution.tol:.1e}, {_SCALE}"
@@ -86,40 +84,29 @@ class Facts:
             what = f"the largest |{unknown} - exact|, {_SCALE}"
             rows.append(("True error", f"{error:.1e}, {what}"))
         rounds = len(solution.history)
-        what = "step" if self.statement.problem.time else "solve"
+        what = "step" if span else "solve"
         rows.append(("Kernels", f"{solution.kernels}, after {rounds} {what}{'s' * (rounds != 1)}"))
-        if self.statement.problem.time:
-            reached, end = solution.domain.bounds[1, -1], self.statement.problem.time[1]
-            rows.append(("Time", f"t = {reached:g} of {end:g}"))
+        if span:
+            rows.append(("Time", f"t = {solution.domain.bounds[1, -1]:g} of {span[1]:g}"))
         rows.append(("Seconds", f"{self.seconds:.2f}"))
-        if parameters:
-            named = ", ".join(f"{k} = {v:g}" for k, v in parameters.items())
-            rows.insert(0, ("Parameters", named))
         return [(f"  {name}", words) for name, words in rows]
 
 
 def written(
-    statement: Statement, solution: Solution, wanted: Wanted
+    statement: Statement, solution: Solution, wanted: options.Wanted
 ) -> tuple[dict[str, Path], tuple[str, ...]]:
     """Write what is asked for; return the files, and notes on what could not be drawn."""
     files = {"solution": solution.save(wanted.out / f"{statement.name}.npz")}
     bare = ", ".join(statement.bare_parts)
     notes = [f"Note: there is no condition on {bare}."] if bare else []
-    extras = (
-        ("figure", wanted.plot, ".png", draw),
-        (
-            "report",
-            wanted.report,
-            ".html",
-            lambda found, path: write_text(path, statement.page(found)),
-        ),
-    )
-    for kind, asked, suffix, write in extras:
+    asked = {"figure": (wanted.plot, ".png"), "report": (wanted.report, ".html")}
+    for kind, suffix in ((kind, suffix) for kind, (wish, suffix) in asked.items() if wish):
         path = wanted.out / f"{statement.name}{suffix}"
-        if not asked:
-            continue
         try:
-            write(solution, path)
+            if kind == "figure":
+                draw(solution, path)
+            else:
+                write_text(path, statement.page(solution))
             files[kind] = path
         except Exception as error:
             # The solution is there and its verdict stands, whatever becomes of its picture.

@@ -1,29 +1,20 @@
-"""``sharpfront solve``: a problem file in, a solution out."""
+"""``sharpfront solve``: a problem file in, a solution out; pictures and pages of saved ones."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from sharpfront.cli import options
-from sharpfront.cli.terminal import (
-    BAD_INPUT,
-    FAILED,
-    INTERRUPTED,
-    as_json,
-    complain,
-    folder_to_fill,
-    progress,
-)
+from sharpfront.cli import options, terminal
 
 if TYPE_CHECKING:
     from sharpfront.cli.results import Facts
-    from sharpfront.problem_file import Statement, StatementError
+    from sharpfront.problem_file import Statement
     from sharpfront.solution import Solution
 
 
@@ -54,8 +45,19 @@ def stated(file: Path, set_: list[str] | None, *, json: bool) -> Statement:
     try:
         return read(file, changed)
     except StatementError as error:
-        _refuse(error, json=json)
-        raise typer.Exit(BAD_INPUT) from None
+        count = len(error.mistakes)
+        words = "1 mistake" if count == 1 else f"{count} mistakes"
+        paragraphs = "\n".join([*error.paragraphs(), f"{words}; nothing was solved."])
+        found = {"file": error.name, "mistakes": [m.as_dict() for m in error.mistakes]}
+        _refuse(found, paragraphs, json=json)
+
+
+def _refuse(facts: Mapping[str, Any], words: str, *, json: bool) -> NoReturn:
+    """Say what is wrong with a problem, and leave."""
+    if json:
+        typer.echo(terminal.as_json(facts))
+        raise typer.Exit(terminal.BAD_INPUT)
+    terminal.refuse(words)
 
 
 @contextmanager
@@ -66,30 +68,28 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (SharpfrontError, ValueError) as error:
-        complain(str(error))
-        raise typer.Exit(BAD_INPUT) from None
+        terminal.refuse(str(error))
 
 
 def carry_out(statement: Statement, wanted: options.Wanted) -> None:
     """Solve, write, print, and leave with the code that says how it went."""
     from sharpfront.errors import SharpfrontError
 
-    with folder_to_fill(wanted.out, quiet=wanted.quiet):
+    with terminal.folder_to_fill(wanted.out, quiet=wanted.quiet):
         try:
             facts = _solved(statement, wanted)
         except SharpfrontError as error:
             # Seen only while solving, as a coefficient that is not finite somewhere.
-            _refuse_late(str(error), wanted)
-            raise typer.Exit(BAD_INPUT) from None
+            late = {"mistakes": [{"message": str(error)}]}
+            _refuse(late, str(error), json=wanted.json)
         except OSError as error:
-            complain(f"Cannot write to {wanted.out}: {error.strerror or error}.")
-            raise typer.Exit(FAILED) from None
+            words = f"Cannot write to {wanted.out}: {error.strerror or error}."
+            terminal.refuse(words, terminal.FAILED)
     facts.show(wanted)
-    kind = facts.solution.outcome.kind
-    if kind == "interrupted":
-        raise typer.Exit(INTERRUPTED)
+    if facts.solution.outcome.kind == "interrupted":
+        raise typer.Exit(terminal.INTERRUPTED)
     if not facts.solution.converged:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(terminal.FAILED)
 
 
 def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
@@ -99,7 +99,9 @@ def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
     span, quiet = statement.problem.time, wanted.quiet or wanted.json
     length = span[1] - span[0] if span else None
     started = time.perf_counter()
-    with progress("looking for where the solution is sharp", quiet=quiet, total=length) as say:
+    with terminal.progress(
+        "looking for where the solution is sharp", quiet=quiet, total=length
+    ) as say:
 
         def on_step(record: Any) -> None:
             say(line_of(record), record.time - span[0] if span else None)
@@ -115,19 +117,53 @@ def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
     return Facts(statement, solution, seconds, errors, files, (*unmeasured, *notes))
 
 
-def _refuse(error: StatementError, *, json: bool) -> None:
-    """Say what is wrong with a problem file."""
-    if json:
-        found = [mistake.as_dict() for mistake in error.mistakes]
-        typer.echo(as_json({"file": error.name, "mistakes": found}))
-        return
-    count = len(error.mistakes)
-    words = "1 mistake" if count == 1 else f"{count} mistakes"
-    complain("\n".join([*error.paragraphs(), f"{words}; nothing was solved."]))
+Saved = Annotated[
+    Path, typer.Argument(metavar="SOLUTION", help="A solution file, NAME.npz.", show_default=False)
+]
+Target = Annotated[Path | None, typer.Option("--out", help="The file to write.  [NAME.png]")]
+Page = Annotated[Path | None, typer.Option("--out", help="The file to write.  [NAME.html]")]
 
 
-def _refuse_late(message: str, wanted: options.Wanted) -> None:
-    if wanted.json:
-        typer.echo(as_json({"mistakes": [{"message": message}]}))
-    else:
-        complain(message)
+def plot(
+    solution: Saved,
+    out: Target = None,
+    what: Annotated[
+        str, typer.Option("--what", help="solution, close-up, kernels, estimate, film, ...")
+    ] = "close-up",
+    unknown: Annotated[str | None, typer.Option("--unknown", help="The one to draw.")] = None,
+) -> None:
+    """Draw a solution that was saved.
+
+    Exit codes: 0 done, 1 could not be written, 2 bad input.
+    """
+    from sharpfront.cli.results import draw
+
+    _written(solution, out, ".png", lambda found, target: draw(found, target, what, unknown))
+
+
+def report(solution: Saved, out: Page = None) -> None:
+    """Write a page about a solution that was saved.
+
+    Exit codes: 0 done, 1 could not be written, 2 bad input.
+    """
+    title = solution.stem
+    _written(solution, out, ".html", lambda found, target: found.report(target, title=title))
+
+
+def _written(
+    saved: Path, out: Path | None, suffix: str, write: Callable[[Solution, Path], object]
+) -> None:
+    target = saved.with_suffix(suffix).name if out is None else out
+    with refusals():
+        from sharpfront.solution import load
+
+        found = load(saved)
+        terminal.checked_folder(Path(target).parent)
+        try:
+            write(found, Path(target))
+        except OSError as error:
+            words = f"Cannot write {target}: {error.strerror or error}."
+            terminal.refuse(words, terminal.FAILED)
+    from sharpfront.checks import visible
+
+    typer.echo(visible(f"Wrote {target}"))

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Out, Quiet, Tolerance
+from sharpfront.cli import options, terminal
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import FAILED, checked_folder
 
 if TYPE_CHECKING:
-    from sharpfront.fit import Table
     from sharpfront.solution import Solution
 
 
@@ -45,12 +43,12 @@ def sweep(
         list[str] | None,
         typer.Option("--at", metavar="X[,Y]", help="A point to look at; may be repeated."),
     ] = None,
-    set_: Changes = None,
-    tol: Tolerance = None,
+    set_: options.Changes = None,
+    tol: options.Tolerance = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes.")] = 1,
-    out: Out = Path(),
+    out: options.Out = Path(),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with rows on disk.")] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Solve a problem file for many values of its parameters and write a table, NAME-sweep.csv.
 
@@ -59,7 +57,7 @@ def sweep(
     """
     axes, points = dict(map(_axis, over)), tuple(map(_point, at or ()))
     statement = stated(file, set_, json=False)
-    checked_folder(out)
+    terminal.checked_folder(out)
     with refusals():
         table = statement.sweep(
             tol=tol,
@@ -74,13 +72,23 @@ def sweep(
     names = [
         f"{u}({', '.join(f'{c:g}' for c in p)})" for p in points for u in statement.problem.unknowns
     ]
-    _write(table, names, out / f"{statement.name}-sweep.csv")
+    from sharpfront.files import write_text
+    from sharpfront.fit.table import points_of
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*table.axes, *names, "error_estimate", "converged"])
+    for point, row in zip(points_of(table.axes, table.listed), table.rows, strict=True):
+        blank = [""] * len(names)
+        values = blank if row.failed or not names else row.value
+        writer.writerow([*point.values(), *values, row.error_estimate, row.converged])
+    write_text(out / f"{statement.name}-sweep.csv", text.getvalue())
     if not quiet:
         typer.echo(f"{table}. Wrote {out / f'{statement.name}-sweep.csv'}.")
         for words in sorted(set(table.failed.values())):
             typer.echo(f"Failed: {words}")
     if not table.converged.all():
-        raise typer.Exit(FAILED)
+        raise typer.Exit(terminal.FAILED)
 
 
 def _axis(text: str) -> tuple[str, Any]:
@@ -109,17 +117,3 @@ def _point(text: str) -> tuple[float, ...]:
         return tuple(float(c) for c in text.split(","))
     except ValueError:
         raise typer.BadParameter(f"--at wants numbers such as 0.5,0.3; got {text!r}.") from None
-
-
-def _write(table: Table, names: list[str], path: Path) -> None:
-    from sharpfront.files import write_text
-    from sharpfront.fit.table import points_of
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*table.axes, *names, "error_estimate", "converged"])
-    for point, row in zip(points_of(table.axes, table.listed), table.rows, strict=True):
-        blank = [""] * len(names)
-        values = blank if row.failed or not names else row.value
-        writer.writerow([*point.values(), *values, row.error_estimate, row.converged])
-    write_text(path, text.getvalue())

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -100,6 +100,12 @@ def as_json(facts: Mapping[str, Any]) -> str:
 def complain(words: str) -> None:
     """Print words on the error channel, wrapped at the width of the terminal."""
     console(stderr=True).print(words, markup=False)
+
+
+def refuse(words: str, code: int = BAD_INPUT) -> NoReturn:
+    """Complain and leave."""
+    complain(words)
+    raise typer.Exit(code)
 
 
 @contextmanager

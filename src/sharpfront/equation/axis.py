@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, apply
-from sharpfront.equation.graph import coordinates_of, derivatives_in, ordered
-from sharpfront.equation.linearise import with_leaves
+from sharpfront.equation.graph import coordinates_of, ordered
+from sharpfront.equation.linearise import tangent_terms, with_leaves
+from sharpfront.errors import EquationError
 
 # Powers of r that are cleared; the Laplacian of a Laplacian has four.
 MOST_POWERS = 8
@@ -22,17 +23,39 @@ def cleared(residual: Expression, name: str) -> Expression:
     Of what stays divided by it, as exp(-1 / x) does, it is returned as it is.
     """
     found = residual
-    for _ in range(MOST_POWERS):
+    for _ in range(MOST_POWERS + 1):
         if not _is_divided(found, name):
             return found
         found = _times(found, name)
     return residual
 
 
-def implied(residual: Expression, name: str) -> Expression | None:
-    """Return what a cleared residual says where the coordinate is zero; None if nothing."""
-    found = with_leaves(residual, {("coordinate", name): Constant(0.0)})
-    return found if derivatives_in(found) else None
+def implied(residual: Expression, name: str) -> list[Expression]:
+    """Return what a cleared residual says where the coordinate is zero.
+
+    That is it and its derivatives there, as far as they are of lower order: of a plate, of fourth
+    order, u_r = 0 and u_rrr = 0. Half of the solutions are regular and need no condition.
+    """
+    order = _highest(residual, name)
+    out: list[Expression] = []
+    for _ in range(MOST_POWERS):
+        found = with_leaves(residual, {("coordinate", name): Constant(0.0)})
+        if _highest(found, name) >= order:
+            break
+        out += [found] if tangent_terms(found) else []
+        if order < 4 or len(out) == order // 2:
+            break
+        try:
+            residual = residual.d(name)
+        except EquationError:  # of a function that no derivative is known of
+            break
+    return out
+
+
+def _highest(residual: Expression, name: str) -> int:
+    """Return the highest order of derivatives along a coordinate."""
+    names = coordinates_of(residual)
+    return max((t.orders[names.index(name)] for t in tangent_terms(residual)), default=0)
 
 
 def _is_divided(expression: Expression, name: str) -> bool:

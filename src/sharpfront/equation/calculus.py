@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import explained
 from sharpfront.equation.expression import TIME, Coordinate, Expression, apply, as_expression
 from sharpfront.equation.graph import coordinates_of
 from sharpfront.errors import EquationError
@@ -145,6 +146,7 @@ def _require_system(system: str | None, coordinates: tuple[str, ...], what: str)
         raise EquationError("Along phi the length of a step depends on theta; take both, or none.")
 
 
+@explained("sf.grad(u)")
 def grad(u: Expression, system: str | None = None) -> Vector:
     """Return the gradient along the space coordinates.
 
@@ -166,6 +168,7 @@ def grad(u: Expression, system: str | None = None) -> Vector:
     return Vector(tuple(u.d(c) / length for c, (length, _) in metric.items()))
 
 
+@explained("sf.div(k * sf.grad(u))")
 def div(v: Any, system: str | None = None) -> Expression:
     """Return the divergence of a `Vector` or of a sequence of expressions.
 
@@ -192,6 +195,7 @@ def div(v: Any, system: str | None = None) -> Expression:
     )
 
 
+@explained("sf.laplacian(u)")
 def laplacian(u: Expression, system: str | None = None) -> Expression:
     """Return the Laplacian: the sum of the second derivatives along x, y, z.
 

@@ -231,6 +231,8 @@ def as_expression(value: Any) -> Expression:
             "A vector stands in the equation where a number is expected. Write v @ w for a scalar "
             "product, v[0] for a component, div(v) for the divergence."
         )
+    if (instead := getattr(value, "in_equations", None)) is not None:
+        raise EquationError(instead)
     try:  # NumPy keeps whole numbers beyond 64 bits, and fractions, as objects.
         array = np.asarray(float(value) if isinstance(value, numbers.Real) else value)
     except OverflowError:

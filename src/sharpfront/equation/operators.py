@@ -153,5 +153,6 @@ class Operators:
         raise EquationError(
             f"np.{name} is not a ufunc and cannot be traced. If each of its values depends on one "
             f"point alone, wrap the call: sf.function(lambda x: np.{name}(x, ...))(x). Sums and "
-            "means over points have no meaning here; an integral of an unknown is one more unknown."
+            "means over points have no meaning here; an integral of an unknown over (0, 1) is one "
+            "more unknown, J: J.dx as an equation, conditions=[sf.integral(lambda u, J, x: u - J)]."
         )

@@ -9,7 +9,7 @@ import functools
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -31,14 +31,14 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.printer import NORMAL
 from sharpfront.errors import EquationError
 
-# What a solution calls its own; solutions are above this room and say so when they are defined.
-_RESERVED: set[str] = set()
-
-
-def reserve(names: Iterable[str]) -> None:
-    """Keep names for the attributes and methods of a solution, ``solution.plot``."""
-    _RESERVED.update(n for n in names if not n.startswith("_"))
-    unreachable.cache_clear()
+# What a solution calls its own, ``solution.plot``. Solutions are above this room and may not be
+# loaded yet; a test compares.
+_TAKEN = """
+animate approximation checkpoint converged d diagnostics domain error_estimate error_estimate_since
+error_over_time estimate flux history in_time integral kernels max member min outcome plot problem
+report residual roots save sensitivity to_dataframe to_xarray tol unknowns
+"""
+_RESERVED = frozenset(_TAKEN.split())
 
 
 def refuse_names(unknowns: tuple[str, ...], coordinates: tuple[str, ...]) -> None:

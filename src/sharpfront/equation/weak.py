@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import explained
 from sharpfront.equation.expression import (
     Apply,
     Coordinate,
@@ -47,6 +48,7 @@ def weak_derivative(classical: Expression, quantity: Expression, coordinate: str
     return apply_function(WeakDerivative("diff", beside, coordinate), classical, quantity)
 
 
+@explained("sf.delta(x - 0.5)")
 def delta(argument: Any) -> Expression:
     """Return Dirac's delta of an expression of one coordinate: ``sf.delta(x - 0.3)``.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-
-# How many iterates before the last one are mixed.
-MIXED = 3
+from sharpfront.evolve.settings import LINE_MARCH
 
 
 class Mixer:
@@ -18,10 +16,10 @@ class Mixer:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         # The last changes, and the iterates they lead to, in turn.
-        self.changes, self.iterates = np.empty((2, MIXED + 1, int(np.prod(shape))))
-        self.slots = self.changes.reshape(MIXED + 1, *shape)
+        self.changes, self.iterates = np.empty((2, LINE_MARCH.mixed + 1, int(np.prod(shape))))
+        self.slots = self.changes.reshape(LINE_MARCH.mixed + 1, *shape)
         # Products of changes.
-        self.gram = [[0.0] * (MIXED + 1) for _ in range(MIXED + 1)]
+        self.gram = [[0.0] * (LINE_MARCH.mixed + 1) for _ in range(LINE_MARCH.mixed + 1)]
         self.weight: FloatArray | None = None
 
     def begin(self, levels: FloatArray, scale: FloatArray) -> None:
@@ -34,12 +32,12 @@ class Mixer:
     @property
     def slot(self) -> FloatArray:
         """Where the next change is put, (S, n, K)."""
-        slot: FloatArray = self.slots[self.count % (MIXED + 1)]
+        slot: FloatArray = self.slots[self.count % (LINE_MARCH.mixed + 1)]
         return slot
 
     def mix(self) -> None:
         """Go on by the change that was put there."""
-        now, known = self.count % (MIXED + 1), min(self.count + 1, MIXED + 1)
+        now, known = self.count % (LINE_MARCH.mixed + 1), min(self.count + 1, LINE_MARCH.mixed + 1)
         own = self.changes[now]
         iterate = np.add(self.levels, own, out=self.iterates[now])
         products = self.changes[:known] @ (own if self.weight is None else own * self.weight)

@@ -15,11 +15,9 @@ import numpy as np
 from sharpfront.equation.expression import Constant, Derivative, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import with_leaves
-from sharpfront.evolve.thresholds import WIDER
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 
-# Below which value diffusion falls no further, in tolerances: a front is off by 0.6 of that.
-NEAR_ZERO = 0.4
 # Places at which it is looked at.
 _LOOKED_AT = 65
 # What vanishes is below this share of what it is where the unknown is largest.
@@ -30,7 +28,7 @@ def with_diffusion(system: TimeSystem, tol: float, strict: bool = True) -> TimeS
     """Return the system with diffusion that does not vanish where the unknown does."""
     if system.is_linear:
         return system
-    share = (1.0 if strict else WIDER) * NEAR_ZERO * tol
+    share = (1.0 if strict else LINE_MARCH.wider_range) * LINE_MARCH.near_zero * tol
     equations = tuple(_kept_up(system, i, share) for i in range(len(system.equations)))
     return system if equations == system.equations else replace(system, equations=equations)
 

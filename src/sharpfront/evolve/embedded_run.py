@@ -16,7 +16,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import all_nodes, interpolation, stage_nodes
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import Run, State, combined
-from sharpfront.evolve.stages import DIGIT, solved_stages
+from sharpfront.evolve.settings import LINE_MARCH
+from sharpfront.evolve.stages import solved_stages
 from sharpfront.pieces.frame import Frame
 
 # Places in an element at which the runs are compared.
@@ -38,7 +39,7 @@ def followed(
     guess += state.weak - step.values[0]
     own = weak.mesh(frame)
     follows = Step(weak, own, step.t, step.dt, _without_last(frame, guess))
-    most = DIGIT * run.tol
+    most = LINE_MARCH.digit * run.tol
     solved = solved_stages(follows, state.scale, unit, run.newton, most, contraction)
     return None if solved.factors is None else _with_last(frame, follows.values[1:])
 

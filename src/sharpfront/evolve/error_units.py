@@ -12,16 +12,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.pieces.frame import Frame
 
 # Exponents beyond these under- and overflow.
 LARGE = 650.0
-# Where errors grow by more than exp of this, elements are no longer than so many sqrt(D / f'), but
-# for this share of the domain. What an element lets through from its neighbour is exp(-4.1) of it,
-# what may be let through exp(-3): with 4.0 a start that is zero ahead is not resolved for R = 400.
-MUCH, LONGEST, SHORTEST = 10.0, 3.0, 5e-4
-# Ahead of a front the solution is smaller than this share of its largest value.
-AHEAD_OF_FRONT = 0.01
 # Slopes of tangents to the exponent by which errors grow on their way to a front.
 TANGENTS = (1.0, 0.75, 0.5, 0.25)
 
@@ -62,14 +57,16 @@ def units(
     with np.errstate(divide="ignore"):
         size = _largest_on_the_way(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
     np.multiply(scale, np.minimum(1.0, size + grown).T, out=plain)
-    if not np.any(exponent > MUCH):
+    if not np.any(exponent > LINE_MARCH.much_growth):
         return plain, None
     longest = np.full(len(x), np.inf)
     # Where the solution is about as large all over no neighbour lets in anything larger.
-    ahead = size < AHEAD_OF_FRONT * size.max(axis=1, keepdims=True)
-    grows = (exponent > MUCH) & ahead.any(axis=0)
-    longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
-    return plain, np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
+    ahead = size < LINE_MARCH.ahead_of_front * size.max(axis=1, keepdims=True)
+    grows = (exponent > LINE_MARCH.much_growth) & ahead.any(axis=0)
+    longest[grows] = LINE_MARCH.longest_ahead * np.sqrt(diffusion[grows] / rate[grows])
+    return plain, np.maximum(
+        longest, LINE_MARCH.shortest_ahead * (frame.nodes[-1] - frame.nodes[0])
+    )
 
 
 def _largest_on_the_way(

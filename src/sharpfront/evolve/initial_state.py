@@ -10,12 +10,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.mesh import graded
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.start_smoothing import Rounded, met, rounded
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.place.line.sampling import FIRST_LOOK, sampled, stacked
-
-# Elements of the first mesh where nothing is narrow, and samples for each further one.
-FIRST_ELEMENTS, SAMPLES = 48, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +93,9 @@ def _looked_at(
     hints = [x for f in functions for x in f.needles if low <= x <= high]
     x, u = sampled(stacked(functions), low, high, hints)
     cells = np.diff(x)
-    longest = (system.high - system.low) / FIRST_ELEMENTS
+    longest = (system.high - system.low) / LINE_MARCH.first_elements
     even = 0.75 * (high - low) / (FIRST_LOOK - 1)
-    return x, u, np.where(cells > even, longest, SAMPLES * cells)
+    return x, u, np.where(cells > even, longest, LINE_MARCH.samples * cells)
 
 
 def _corrections(functions: Sequence[Rounded], system: TimeSystem) -> list[tuple[float, float]]:

@@ -26,7 +26,7 @@ from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.run_start import begun
-from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import TimeEvents, line_formulas, time_events_of
@@ -69,7 +69,7 @@ class LineCourse:
     def _discretes(self) -> tuple[Discrete, Discrete]:
         """What the weaker run and the strict one are made of, which has one more Gauss point."""
         order = self.system.continuity
-        fewest = max(Settings().points, order + 2)
+        fewest = max(LINE_MARCH.points, order + 2)
         low, high = (reference(order, fewest + more) for more in (0, 1))
         weakly = _smooth(self.system, self.tol, strict=False)
         strict = Discrete(self.smooth, high)
@@ -80,7 +80,7 @@ class LineCourse:
         (weak, strict), system = self._discretes, self.system
         tables = strict.tables
         most = (self.kernels - tables.order) // tables.points
-        mesher = Mesher(tables, system.periodic, self.pins, most, Settings(), system.layers)
+        mesher = Mesher(tables, system.periodic, self.pins, most, system.layers)
         tol = max(share * STRICTER * self.tol, TIGHTEST)
         return Run(strict, mesher, tol, self.agenda, self.watches, self.looks, weak)
 

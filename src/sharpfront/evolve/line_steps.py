@@ -31,24 +31,12 @@ from sharpfront.evolve.remeshing import (
 from sharpfront.evolve.run import Run, State, end_rates
 from sharpfront.evolve.run_log import STRICTER
 from sharpfront.evolve.run_start import begun, first_step
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.termination import StuckError
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import Slab
 from sharpfront.place.line.fronts import fronts_of
-
-# Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
-LEAST_FACTOR, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
-# A step that left too much is followed by one that is shorter by this at least, and by no more than
-# if what it left fell like this power of its length.
-SHORTER, LEAST_ORDER = 0.8, 0.5
-# What a step left, to the power 1 / (s + 1), counts no less: below it grows as much as any.
-LITTLE_LEFT = 0.192
-# Steps that do not grow after such a cut.
-CAREFUL = 3
-# A step in which an element stretches by more is shortened before elements are: a layer of less
-# than a tolerance spreads a hundredfold in a step that time alone allows.
-LONGER = 10.0
 
 
 class LineTrial(NamedTuple):
@@ -100,8 +88,8 @@ class LineSteps(Stepper[State]):
         run = self.run
         v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale, dt)
         worst = shortening(state.frame, v)
-        if worst * dt > 1.0 - run.settings.shrink:
-            dt = (1.0 - run.settings.shrink) / worst
+        if worst * dt > 1.0 - LINE_MARCH.shrink:
+            dt = (1.0 - LINE_MARCH.shrink) / worst
         frame = state.frame.moving(v)
         step = Step(run.discrete, frame, state.t, dt, guessed(state, frame, dt, run.stages))
         assert state.unit is not None
@@ -117,7 +105,7 @@ class LineSteps(Stepper[State]):
         """Return the run for a shorter step; one that was solved tells where the next begins."""
         dt = _shorter(self.run, state, trial, before)
         if trial.late == np.inf:
-            return replace(state, dt=dt, careful=CAREFUL)
+            return replace(state, dt=dt, careful=LINE_MARCH.careful)
         return replace(state, dt=dt, ahead=trial.found.step.kept)
 
     def remeshed(self, state: State, trial: StepTrial) -> State | None:
@@ -128,8 +116,10 @@ class LineSteps(Stepper[State]):
             return None
         # Elements that stretch during a step are made shorter before it.
         longer = np.maximum(end.frame.lengths[0] / state.frame.lengths[0], 1.0)
-        if longer.max() > LONGER:
-            return replace(state, dt=trial.dt * (0.5 * LONGER - 1.0) / float(longer.max() - 1.0))
+        if longer.max() > LINE_MARCH.longer:
+            return replace(
+                state, dt=trial.dt * (0.5 * LINE_MARCH.longer - 1.0) / float(longer.max() - 1.0)
+            )
         rough = end.rough * longer ** (run.mesher.tables.degree + 1)
         return replace(refined(run, state, rough, trial.dt), ahead=step.kept)
 
@@ -213,11 +203,14 @@ def _next_factor(run: Run, state: State, dt: float, late: float) -> float:
     Errors that grow from step to step go on to grow.
     """
     power = 1.0 / (run.stages + 1)
-    now, last = max(late**power, LITTLE_LEFT), max(state.late**power, LITTLE_LEFT)
-    factor = SAFE / now
+    now, last = (
+        max(late**power, LINE_MARCH.little_left),
+        max(state.late**power, LINE_MARCH.little_left),
+    )
+    factor = LINE_MARCH.safe / now
     if state.before is not None:
         factor *= min(1.0, dt / state.before[2] * last / now)
-    return float(min(max(factor, LEAST_FACTOR), GROW))
+    return float(min(max(factor, LINE_MARCH.least_factor), LINE_MARCH.grow))
 
 
 def _shorter(run: Run, state: State, tried: StepTrial, before: StepTrial | None) -> float:
@@ -227,10 +220,10 @@ def _shorter(run: Run, state: State, tried: StepTrial, before: StepTrial | None)
     length as layers let it, not as the method would: by how much, two tries tell.
     """
     if tried.late == np.inf:
-        return CUT * tried.dt
-    order, least = run.stages + 1.0, LEAST_FACTOR
+        return LINE_MARCH.cut * tried.dt
+    order, least = run.stages + 1.0, LINE_MARCH.least_factor
     if state.before is None and before is not None and before.late < np.inf:
         seen = math.log(before.late / tried.late) / math.log(before.dt / tried.dt)
-        order, least = min(max(seen, LEAST_ORDER), order), LEAST_FACTOR**2
-    factor = SAFE * float(tried.late ** (-1.0 / order))
-    return tried.dt * min(max(factor, least), SHORTER)
+        order, least = min(max(seen, LINE_MARCH.least_order), order), LINE_MARCH.least_factor**2
+    factor = LINE_MARCH.safe * float(tried.late ** (-1.0 / order))
+    return tried.dt * min(max(factor, least), LINE_MARCH.shorter)

@@ -11,23 +11,14 @@ from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.band_layout import Layout, layout_of
-from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Bends, Frame
 
 # Values at positions, (n,) to (n, K).
 Function = Callable[[FloatArray], FloatArray]
-# Share of the mean density that every element has.
-EVEN = 0.1
-# Noise: the last two coefficients of an element are not smaller than this share of the two before
-# them, and below this share of the tolerance.
-FLAT, QUIET = 0.3, 0.3
-# Share of what an element may leave out that it must not exceed, whatever its neighbours are.
-ENOUGH = 0.2
 # Elements are no shorter than this share of the domain: places are not known better.
 SHORTEST_ELEMENT = 1e-14
-# How fast the lengths of elements may change along x.
-GRADE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +29,6 @@ class Mesher:
     ring: bool  # whether the ends are joined
     pins: FloatArray  # where a node always is, for coefficients break there
     most: int  # elements at most
-    settings: Settings  # the tuned numbers
     bends: Bends | None = None  # pins at which slopes are not continuous
 
     def frame(self, nodes: FloatArray, velocities: FloatArray | None = None) -> Frame:
@@ -111,7 +101,7 @@ class Mesher:
         rough /= unit.T
         size = np.abs(found[1:])
         last, before = size[2] + size[3], size[0] + size[1]
-        rough[(last > FLAT * before) & (last < QUIET * tol * unit.T)] = 0.0
+        rough[(last > LINE_MARCH.flat * before) & (last < LINE_MARCH.quiet * tol * unit.T)] = 0.0
         return np.asarray(rough.max(axis=0))
 
     def beside_breaks(self, frame: Frame) -> FloatArray:
@@ -123,7 +113,7 @@ class Mesher:
     def rough_for(self, lengths: FloatArray, allowed: float) -> FloatArray:
         """Return what would have to be resolved for elements of given lengths."""
         power = self.tables.degree + 1
-        return self.settings.aim * allowed / (self.tables.leading * lengths**power)
+        return LINE_MARCH.aim * allowed / (self.tables.leading * lengths**power)
 
     def left_out(self, nodes: FloatArray, rough: FloatArray) -> FloatArray:
         """Return the estimated error of each element, by the leading term of collocation."""
@@ -139,15 +129,15 @@ class Mesher:
             padded[0], padded[-1] = ends
             density[:] = 0.25 * (padded[:-2] + padded[2:]) + 0.5 * density
         mean = float(density @ (nodes[1:] - nodes[:-1])) / (nodes[-1] - nodes[0])
-        return np.asarray(density + (EVEN * mean + 1e-300))
+        return np.asarray(density + (LINE_MARCH.even * mean + 1e-300))
 
     def wanted(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> FloatArray:
         """Return how long elements may be that leave out no more than the aim, (N,)."""
         power = 1.0 / (self.tables.degree + 1)
-        factor = (self.tables.leading / (self.settings.aim * allowed)) ** power
+        factor = (self.tables.leading / (LINE_MARCH.aim * allowed)) ** power
         even = 1.0 / (self.density(nodes, rough) * factor)
         # What is rough by itself, beside what is smooth, is not smoothed away.
-        longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
+        longest = (LINE_MARCH.enough * allowed / (self.tables.leading * rough + 1e-300)) ** power
         least = SHORTEST_ELEMENT * (nodes[-1] - nodes[0])
         return np.asarray(np.maximum(np.minimum(even, longest), least))
 
@@ -168,7 +158,7 @@ class Mesher:
         x, upto = graded(nodes, self.wanted(nodes, rough, allowed))
         # A wish for more than there may be is told by one too many.
         top = min(most or self.most + 1, self.most + 1)
-        count = int(min(max(np.ceil(upto[-1]), self.settings.fewest, least), top))
+        count = int(min(max(np.ceil(upto[-1]), LINE_MARCH.fewest, least), top))
         new = np.interp(np.linspace(0.0, upto[-1], count + 1), upto, x)
         new[0], new[-1] = nodes[0], nodes[-1]
         return self.pinned(new)
@@ -199,8 +189,8 @@ def _beside_ends(tables: Reference, left: int) -> list[tuple[FloatArray, FloatAr
 def graded(nodes: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return positions, and how many elements lie up to each, for wanted lengths of elements.
 
-    Lengths do not change faster than `GRADE` along x: a long element beside a short one spoils what
-    both hold.
+    Lengths do not change faster than the grade along x: a long element beside a short one spoils
+    what both hold.
     """
     middles = 0.5 * (nodes[1:] + nodes[:-1])
     if np.all(_lipschitz(middles, wanted) > 0.9 * wanted):
@@ -220,7 +210,9 @@ def graded(nodes: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _lipschitz(x: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return the largest lengths below given ones that do not change faster than `GRADE`."""
-    ahead = np.minimum.accumulate(lengths - GRADE * x) + GRADE * x
-    back = np.minimum.accumulate((lengths + GRADE * x)[::-1])[::-1] - GRADE * x
+    """Return the largest lengths below given ones that do not change faster than the grade."""
+    ahead = np.minimum.accumulate(lengths - LINE_MARCH.grade * x) + LINE_MARCH.grade * x
+    back = (
+        np.minimum.accumulate((lengths + LINE_MARCH.grade * x)[::-1])[::-1] - LINE_MARCH.grade * x
+    )
     return np.minimum(ahead, back)

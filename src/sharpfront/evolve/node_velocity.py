@@ -7,10 +7,9 @@ from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.pieces.frame import Frame
 
-# Weight of v_x^2 against (u_t + v u_x)^2, in units of the range of u.
-STIFF = 1e-3
 # The square of a difference: both its ends, and their product.
 _APART = np.array([[1.0], [-1.0], [1.0]])
 
@@ -37,13 +36,13 @@ def velocities(
     weighted = weights[:, None] * slope
     # Sums over the unknowns of squares and products, (q, N).
     a, b = (np.add.reduce(weighted * own, axis=1) for own in (slope, rate))
-    v = _hats_solved(mesher, frame, a, b, STIFF * spread**2 / h)
+    v = _hats_solved(mesher, frame, a, b, LINE_MARCH.stiff * spread**2 / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
     whole = float(np.vdot(weights[:, None] * rate, rate))
     left = whole + float(np.vdot(at, 2.0 * b + at * a))
-    own = mesher.settings
-    gain = own.gain if shortening(frame, v) * dt <= 1.0 - own.shrink else own.gain_of_cut
+    slow = shortening(frame, v) * dt <= 1.0 - LINE_MARCH.shrink
+    gain = LINE_MARCH.gain if slow else LINE_MARCH.gain_of_cut
     explains = whole > 0 and 1.0 - left / whole >= gain
     return v if explains else np.zeros_like(frame.nodes)
 

@@ -12,21 +12,13 @@ from sharpfront.evolve.error_units import units
 from sharpfront.evolve.narrow_data import attentive
 from sharpfront.evolve.rates import first_rates
 from sharpfront.evolve.run import Run, State
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
 
-# A mesh is placed anew where an element leaves more than this share of what it may, or where this
-# share of the elements would do; it does not lose more of them at once.
-WORN, FEWER = 0.3, 0.75
-# What elements leave out is foreseen to grow from step to step by no more than this; below a share
-# of what they may leave out nothing is.
-MOST_FORESEEN, LEAST_FORESEEN = 50.0, 1e-3
 # How long after a jump data are looked at, as a share of the coming step.
 AFTER_A_JUMP = 1e-9
-# Errors of a rate that was made an unknown count less by this: over an element, of which a wave has
-# about so many, they come and go in the unknown itself.
-COMPANION = 10.0
 
 
 def in_units(
@@ -35,7 +27,7 @@ def in_units(
     """Return in what unit errors on an element count, (N, K), and how long it may be, (N,)."""
     moments = run.agenda.ahead(t, run.span[1]) if run.looks[0] else np.array([t])
     unit, longest = units(run.discrete, frame, values, scale, (t, run.span[1]), moments)
-    unit[:, len(run.system.problem.unknowns) :] *= COMPANION
+    unit[:, len(run.system.problem.unknowns) :] *= LINE_MARCH.companion
     if run.system.gaps:
         seen = short_enough(run.discrete, frame, values, t)
         longest = seen if longest is None else np.minimum(seen, longest)
@@ -132,14 +124,14 @@ def foreseen(run: Run, before: State, after: State, longer: float) -> FloatArray
     """
     now = after.rough
     assert now is not None and before.rough is not None
-    mesher, little = run.mesher, LEAST_FORESEEN * run.in_space
+    mesher, little = run.mesher, LINE_MARCH.least_foreseen * run.in_space
     last = mesher.left_out(before.frame.nodes, before.rough) + little
     growth = (mesher.left_out(after.frame.nodes, now) + little) / last
     # A single element may have been smooth by chance.
     least = growth.copy()
     np.minimum(least[1:], growth[:-1], out=least[1:])
     np.minimum(least[:-1], growth[1:], out=least[:-1])
-    return np.asarray(now * np.minimum(np.maximum(least, 1.0) ** longer, MOST_FORESEEN))
+    return np.asarray(now * np.minimum(np.maximum(least, 1.0) ** longer, LINE_MARCH.most_foreseen))
 
 
 def tended(run: Run, before: State, state: State) -> State:
@@ -149,15 +141,15 @@ def tended(run: Run, before: State, state: State) -> State:
     """
     frame, mesher, rough = state.frame, run.mesher, state.rough
     assert rough is not None and state.before is not None
-    few, least = FEWER * len(frame.nodes), int(FEWER * frame.elements)
+    few, least = LINE_MARCH.fewer * len(frame.nodes), int(LINE_MARCH.fewer * frame.elements)
     ahead = foreseen(run, before, state, state.dt / state.before[2])
     if float(mesher.left_out(frame.nodes, ahead).max()) > run.in_space:
         new = mesher.mesh(frame.nodes, ahead, run.in_space, least=least)
         if len(new) - 1 <= mesher.most:
             return _settled(run, state, new)
-    worn = float(mesher.left_out(frame.nodes, rough).max()) > WORN * run.in_space
+    worn = float(mesher.left_out(frame.nodes, rough).max()) > LINE_MARCH.worn * run.in_space
     if not worn and (
-        mesher.settings.fewest >= few or mesher.fewest(frame.nodes, rough, run.in_space) >= few
+        LINE_MARCH.fewest >= few or mesher.fewest(frame.nodes, rough, run.in_space) >= few
     ):
         return state
     new = mesher.mesh(frame.nodes, rough, run.in_space)

@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import diagonal
 from sharpfront.evolve.discretisation import Discrete
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.pieces.frame import Frame
@@ -75,11 +75,6 @@ class Run:
         return self.discrete.system
 
     @property
-    def settings(self) -> Settings:
-        """The tuned numbers."""
-        return self.mesher.settings
-
-    @property
     def span(self) -> tuple[float, float]:
         """Start and stop."""
         return self.system.span
@@ -91,25 +86,25 @@ class Run:
         More of them gain nothing where rates jump with an unknown, nor where nothing damps errors,
         which go about as noise: in waves, and if the highest derivative along x is of odd order.
         """
-        own, system = self.settings, self.system
+        system = self.system
         waves = len(system.names) > self.stated or system.order % 2 == 1
-        few = self.tol > own.from_then or bool(system.gaps) or waves
-        return own.stages if few else own.more_stages
+        few = self.tol > LINE_MARCH.from_then or bool(system.gaps) or waves
+        return LINE_MARCH.stages if few else LINE_MARCH.more_stages
 
     @cached_property
     def in_space(self) -> float:
         """What an element may leave out."""
-        return self.settings.space * self.tol
+        return LINE_MARCH.space * self.tol
 
     @cached_property
     def newton(self) -> float:
         """Where Newton's method stops."""
-        return self.settings.newton * self.in_space
+        return LINE_MARCH.newton * self.in_space
 
     @cached_property
     def in_time(self) -> float:
         """What the embedded formula of a step may leave."""
-        return self.settings.time * float(self.tol ** ((self.stages + 1) / (2 * self.stages)))
+        return LINE_MARCH.time * float(self.tol ** ((self.stages + 1) / (2 * self.stages)))
 
     @cached_property
     def stated(self) -> int:

@@ -12,16 +12,9 @@ from sharpfront.evolve.node_velocity import velocities
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.remeshing import in_units, measured, seeing, too_few
 from sharpfront.evolve.run import Run, State
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.termination import StuckError
 from sharpfront.pieces.frame import Frame
-
-# The first step: a share of the span, and of the time in which the solution changes by itself.
-FIRST_STEP, FIRST_CHANGE = 0.02, 0.05
-# How many tolerances a value held at an end may go in the first step, away from a state at rest.
-SUDDEN = 30.0
-# Meshes for the first state, and by how much more elements each has: what is not resolved yet looks
-# rougher than it is.
-FIRST_MESHES, SWELL = 24, 1.4
 
 
 def begun(
@@ -40,12 +33,12 @@ def begun(
     scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
     nodes = _short_enough(run, nodes, start, scale, soon)
-    for _ in range(FIRST_MESHES):
+    for _ in range(LINE_MARCH.first_meshes):
         frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
         values = consistent(run.discrete, frame, plain, soon)
         scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
         rough = measured(run, frame, values, scale, soon, quiet=False)[1]
-        new = run.mesher.mesh(nodes, rough, run.in_space, most=int(SWELL * len(nodes)))
+        new = run.mesher.mesh(nodes, rough, run.in_space, most=int(LINE_MARCH.swell * len(nodes)))
         worst = float(run.mesher.left_out(nodes, rough).max())
         if worst < run.in_space and len(new) > 0.7 * len(nodes):
             break
@@ -62,7 +55,7 @@ def begun(
         values = consistent(run.discrete, frame, plain, soon)
     rates = first_rates(run.discrete, frame, values, soon)
     dt = first_step(run, frame, values, rates, scale)
-    dt = min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, soon), 1e-300))
+    dt = min(dt, LINE_MARCH.sudden * run.tol / max(_sudden(run, frame, values, soon), 1e-300))
     weakly = plain.copy() if weak == of else run.mesher.interpolant(nodes, weak)
     return State(t, frame, values, rates, dt, scale, unresolved=words, weak=weakly)
 
@@ -95,7 +88,10 @@ def first_step(
     moved = v[:, None] * frame.evaluate(values, frame.nodes, 1) if v.any() else np.zeros(1)
     own = rates[run.at_nodes]
     fast = float(np.abs((own + moved[: len(own)]) / scale).max())
-    return min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
+    return min(
+        LINE_MARCH.first_step * (run.span[1] - run.span[0]),
+        LINE_MARCH.first_change / max(fast, 1e-300),
+    )
 
 
 def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:

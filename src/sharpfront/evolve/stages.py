@@ -11,26 +11,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import extrapolated, interpolation, left_out, stage_nodes
 from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State, combined
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stage_defect import unseen
 from sharpfront.pieces.frame import Frame
-
-# Newton's iterations.
-ITERATIONS = 10
-# Share of an element by which nodes at other velocities come apart in a step, at least.
-PARTED = 1e-4
-# A change is followed by one of this share of it at least, of the largest share that any before was
-# followed by, and of the root of how it followed the last: what a start is off by goes in a few
-# directions, in which matrices differ little, mixing may meet others by chance, and what is left
-# then goes in none of them. So many times what this tells is taken to be left: of 365 steps a
-# twentieth left more than 1.9 times it, where a try of a step begins with one before it.
-STEADY, TOLD = 0.05, 2.0
-# Where an error is asked for, not a solution, one digit is enough.
-DIGIT = 0.1
-# What a first step may leave out inside it, of what others may: where rates jump at the start its
-# coefficients in time fall slowly, and more than is seen is left out.
-EARLY = 0.1
-# What changes within this share of the span after a start was rounded, and fades.
-SOONEST = 1e-8
 
 
 class Solved(NamedTuple):
@@ -67,7 +50,7 @@ def solved_stages(
         factors = step.factored()
     except np.linalg.LinAlgError:
         return Solved(None, 1, residual[0])
-    for i in range(ITERATIONS):
+    for i in range(LINE_MARCH.iterations):
         if i > 0:
             residual = step.residual(first=False)
         change = mixer.slot
@@ -78,23 +61,24 @@ def solved_stages(
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
         if i == 0:
-            small = max(small, min(DIGIT * size, most))
+            small = max(small, min(LINE_MARCH.digit * size, most))
         else:
             # Mixed changes do not fall evenly: that they do not is told by two of them.
             pace, q = math.sqrt(q * size / last), size / last
             contraction, slow = q if i == 1 else contraction, max(slow, q)
-        share = max(math.sqrt(q), slow, STEADY)
+        share = max(math.sqrt(q), slow, LINE_MARCH.steady)
         left = size * share / (1 - share) if share < 0.5 else size
         if min(left, size) < small:
             mixer.mix()
-            return Solved(factors, i + 1, residual[0], contraction, TOLD * left)
+            return Solved(factors, i + 1, residual[0], contraction, LINE_MARCH.told * left)
         if i > 1 and (
-            pace > 1 or size * pace ** (ITERATIONS - 1 - i) / (1 - min(pace, 0.99)) > 1e3 * small
+            pace > 1
+            or size * pace ** (LINE_MARCH.iterations - 1 - i) / (1 - min(pace, 0.99)) > 1e3 * small
         ):
             return Solved(None, i + 1, residual[0])
         mixer.mix()
         last = size
-    return Solved(None, ITERATIONS, residual[0])
+    return Solved(None, LINE_MARCH.iterations, residual[0])
 
 
 def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
@@ -116,7 +100,7 @@ def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
         return values
     if old.nodes is frame.nodes:
         apart = np.abs(frame.velocities - old.velocities).max()
-        if dt * apart <= PARTED * frame.lengths[0].min():
+        if dt * apart <= LINE_MARCH.parted * frame.lengths[0].min():
             values[1:] = later
             return values
     # Nodes were placed anew, or go otherwise.
@@ -126,13 +110,13 @@ def guessed(state: State, frame: Frame, dt: float, stages: int) -> FloatArray:
 
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:
     """Return what a step leaves in time, as a share of what it may, to the power s + 1."""
-    nodes, during = run.at_nodes, run.settings.during * run.tol
+    nodes, during = run.at_nodes, LINE_MARCH.during * run.tol
     embedded = _embedded(run, step, solved, unit)
     missed = left_out(step.values[:, nodes] / unit)
     late = max(embedded / run.in_time, missed / during)
-    if state.before is None and step.dt > SOONEST * (run.span[1] - run.span[0]):
+    if state.before is None and step.dt > LINE_MARCH.soonest * (run.span[1] - run.span[0]):
         # After a start rates may jump, and the step is of no higher order than the formula.
-        layers = _missed_in_layers(run, step, state.scale) / (EARLY * during)
+        layers = _missed_in_layers(run, step, state.scale) / (LINE_MARCH.early * during)
         late = max(late, embedded / run.tol, layers)
     if late > 1.0 or not any(run.looks):
         return late

@@ -23,6 +23,7 @@ from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
 from sharpfront.equation.expression import Key
 from sharpfront.equation.narrow_features import foci
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.place.line.sampling import Function
 from sharpfront.place.line.singularities import (
@@ -34,17 +35,6 @@ from sharpfront.place.line.singularities import (
     unseen_of,
 )
 
-# A jump is rounded over this share of the domain, a bend over no less.
-ROUND = 1e-6
-# Where time does not begin near zero there are no short steps: a rounding is as wide as diffusion
-# that crosses the domain within the span makes it in this many of the shortest. From time 2020 on
-# a start that jumps is solved with 100 to 1e5 of them, where diffusion crosses in 1/40 of it too.
-TICKS = 3e3
-# A bend is rounded by as much as this share of the tolerance is worth.
-WORTH = 0.3
-# Data are vertical at a break where they rise by so much less over this share of the domain than
-# their slopes beside it, seen from a ten-thousandth of that, say.
-CUSP, VERTICAL = 1e-3, 10.0
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
 # The start is looked at this share of the span later: after `np.where(t > 0, 1, 0)` has jumped, and
@@ -83,11 +73,11 @@ class Rounded:
 
     def _is_cusp(self, broken: Break) -> bool:
         """Tell whether data are vertical at a break: a root is steeper the closer one looks."""
-        far = CUSP * (self.high - self.low)
+        far = LINE_MARCH.cusp * (self.high - self.low)
         sides = self._inside(broken.x + np.array([-far, far]))
         rise = np.abs(self.function(sides) - (broken.left[0], broken.right[0])).max()
         slopes = max(abs(broken.left[1]), abs(broken.right[1]))
-        return bool(abs(broken.jump) < slopes * far and slopes * far > VERTICAL * rise)
+        return bool(abs(broken.jump) < slopes * far and slopes * far > LINE_MARCH.vertical * rise)
 
     def _blunt(self, x: float, width: float, s: FloatArray) -> FloatArray:
         """Return data on both sides of a cusp, none closer to it than about a width."""
@@ -194,14 +184,14 @@ def met(
 
 def _least_width(system: TimeSystem, t: float) -> float:
     """Return the width over which a jump is rounded at a moment."""
-    ticks = TICKS * math.ulp(t) / (system.span[1] - system.span[0])
-    return (system.high - system.low) * max(ROUND, min(math.sqrt(ticks), 1e-3))
+    ticks = LINE_MARCH.ticks * math.ulp(t) / (system.span[1] - system.span[0])
+    return (system.high - system.low) * max(LINE_MARCH.round, min(math.sqrt(ticks), 1e-3))
 
 
 def _width(broken: Break, small: float, length: float, least: float) -> float:
     if abs(broken.jump) > small:
         return least
-    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), least, 1e-3 * length))
+    return float(np.clip(LINE_MARCH.worth * small / (0.4 * abs(broken.bend)), least, 1e-3 * length))
 
 
 def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
@@ -239,7 +229,7 @@ def _corrected(
     if order == 0:
         width = least
     else:
-        width = float(np.clip(WORTH * tol * size / abs(amount), least, 1e-3 * length))
+        width = float(np.clip(LINE_MARCH.worth * tol * size / abs(amount), least, 1e-3 * length))
         amount = -amount
     states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
     where, what = ("left", "right")[side], ("", "with a slope ")[order]

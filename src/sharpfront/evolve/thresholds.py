@@ -19,19 +19,10 @@ from sharpfront.equation.expression import Apply, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.pieces.frame import Frame
 
-# The range, of the size of what is compared, for a tolerance of one: it goes with its root. Where
-# the unknown stays at a jump of two, as large as it is, estimates are 0.93 of a tolerance of 1e-3.
-RANGE = 0.045
-# How many times wider it is for the weaker run. Where the unknown stays at the jump its error goes
-# with the range itself, and what the runs differ by is one and a half times that of the strict one.
-WIDER = 2.5
-# How many ranges an element passes at most: a jump between two of its points is not seen by them,
-# and both runs are off alike. Of McKean's fronts with six thresholds to 1e-4 estimates are 1.6
-# times the error at least, 0.8 with 3, for a third less time.
-SEEN = 2.0
 # Places at which that size is taken of the first state.
 _SIZED_AT = 257
 _RISES = frozenset((np.greater, np.greater_equal))
@@ -41,7 +32,9 @@ def without_thresholds(system: TimeSystem, tol: float, strict: bool = True) -> T
     """Return the system with its jumps over ranges of unknowns that suit a tolerance."""
     if not any(_is_threshold(n) for e in system.equations for n in ordered(e.expression)):
         return system
-    share = (1.0 if strict else WIDER) * RANGE * float(np.sqrt(tol))
+    share = (
+        (1.0 if strict else LINE_MARCH.wider_range) * LINE_MARCH.jump_range * float(np.sqrt(tol))
+    )
     gaps: list[Expression] = []
     equations = tuple(_with_rounded_jumps(e, system, share, gaps) for e in system.equations)
     return replace(system, equations=equations, gaps=tuple(gaps))
@@ -60,7 +53,8 @@ def short_enough(discrete: Discrete, frame: Frame, values: FloatArray, t: float)
     gaps = discrete.gaps.run(leaves, places.size).reshape(-1, *places.shape)
     low, high = gaps.min(axis=1), gaps.max(axis=1)
     ranges = np.where((low < 1.0) & (high > -1.0), high - low, 0.0).max(axis=0)
-    return np.asarray(np.where(ranges > SEEN, h * SEEN / np.maximum(ranges, SEEN), np.inf))
+    most = LINE_MARCH.ranges_seen
+    return np.asarray(np.where(ranges > most, h * most / np.maximum(ranges, most), np.inf))
 
 
 def _is_threshold(node: Expression) -> bool:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from sharpfront.catalog import Entry, listing, named
+from sharpfront.catalog import listing, named
 from sharpfront.errors import ProblemError
 from sharpfront.problem_file import Statement
 from sharpfront.problem_file.rewrite import with_values
@@ -75,20 +75,15 @@ def _stated(job: dict[str, Any]) -> Statement:
     listed, changed = named(job["name"]), job["parameters"]
     # A file that needs another one, such as a solid's, is not read here.
     if listed.file is None or "solid" in tomllib.loads(listed.file)["domain"]:
-        return _as_python_states(listed, changed)
+        own = listed.parameter
+        for name, value in changed.items():
+            if name != own:
+                words = f"has no parameter {name!r}; its parameter is {own!r}."
+                raise ProblemError(f"{listed.name} {words}")
+            if isinstance(value, str):
+                raise ProblemError(f"{own} is a number here, got {value!r}.")
+        return listed.stated(changed.get(own))
     return read_text(listed.file, f"{listed.name}.toml", None, changed)
-
-
-def _as_python_states(listed: Entry, changed: dict[str, Any]) -> Statement:
-    foreign = [name for name in changed if name != listed.parameter]
-    if foreign:
-        raise ProblemError(
-            f"{listed.name} has no parameter {foreign[0]!r}; its parameter is {listed.parameter!r}."
-        )
-    value = changed.get(listed.parameter)
-    if isinstance(value, str):
-        raise ProblemError(f"{listed.parameter} is a number here, got {value!r}.")
-    return listed.stated(value)
 
 
 def _facts(statement: Statement) -> dict[str, Any]:
@@ -108,30 +103,29 @@ def _shown(
     started = time.perf_counter()
     data, error = solution_data(solution, statement.exact or None)
     code, missing = script(solution, {})
-    parts = {
+    parts: dict[str, Callable[[HtmlPage], None]] = {
         "verdict": lambda page: verdict(page, solution),
         "viewer": lambda page: page.markup(viewer_markup(data)),
         "figures": lambda page: figures(page, solution, error),
         "trust": lambda page: trust(page, solution, error),
         "history": lambda page: history(page, solution),
     }
+    markup = {}
+    for key, write in parts.items():
+        page = HtmlPage("")
+        write(page)
+        markup[key] = page.body()
     return {
         "name": statement.name,
         "tol": solution.tol,
         "problem": problem_markup(statement.problem),
-        "markup": {key: _written(write) for key, write in parts.items()},
+        "markup": markup,
         "data": data,
         "python": code,
         "missing": missing,
         **_with_file(statement, job),
         "seconds": {"solve": seconds, "picture": time.perf_counter() - started},
     }
-
-
-def _written(write: Callable[[HtmlPage], None]) -> str:
-    page = HtmlPage("")
-    write(page)
-    return page.body()
 
 
 def _with_file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:

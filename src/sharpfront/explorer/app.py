@@ -20,8 +20,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sharpfront.errors import ProblemError
-from sharpfront.explorer.messages import ACTIONS, MOST_BYTES, Asked, words_of
 from sharpfront.explorer.pool import Pool
+from sharpfront.explorer.process import ACTIONS, MOST_BYTES, Asked, words_of
 from sharpfront.show.pages.page import asset
 from sharpfront.show.pages.solved import viewer_script
 

@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from multiprocessing import resource_tracker
 from typing import Any
 
-from sharpfront.explorer.messages import CANCEL, CANCELLED, PROGRESS
-from sharpfront.explorer.process import serve
+from sharpfront.explorer.process import CANCEL, CANCELLED, PROGRESS, serve
 
 # Seconds that a cancelled solve has to end by itself before its process is killed. A new process
 # takes longer than this to load the library.

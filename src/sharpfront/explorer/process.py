@@ -1,4 +1,7 @@
-"""The process that solves: it reads what is asked from a pipe and writes answers to it."""
+"""The process that solves: it reads what is asked from a pipe and writes answers to it.
+
+What the page asks, and the marks of what goes between the server and its workers.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,51 @@ import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from sharpfront.explorer.messages import CANCEL, CANCELLED, FINAL, PROGRESS, READY
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+# A problem file of this size has thousands of lines.
+MOST_BYTES = 256_000
+ACTIONS = ("catalog", "read", "solve", "report")
+
+# The first byte of what a worker says.
+READY, PROGRESS, FINAL, CANCELLED = b"R", b"P", b"F", b"C"
+# What a worker is told, beside work.
+CANCEL = b"cancel"
+
+
+class Asked(BaseModel):
+    """What the page asks for.
+
+    Parameters
+    ----------
+    view
+        Who asks: a newer question of the same view cancels an older one.
+    name, text
+        A problem of the catalogue as it is, or the text of a problem file.
+    parameters
+        Values in place of those in the file.
+    tol
+        The tolerance; that of the file if None.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    view: Annotated[str, Field(pattern=r"^[\w:-]{1,60}$")] = "page"
+    name: Annotated[str, Field(max_length=100)] | None = None
+    text: str | None = None
+    parameters: Annotated[dict[str, float | str], Field(max_length=100)] = {}
+    tol: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+
+def words_of(error: ValidationError) -> str:
+    """Return what is wrong with a question."""
+    return " ".join(
+        f"{'.'.join(map(str, detail['loc'])) or 'The request'}: {detail['msg']}."
+        for detail in error.errors(include_url=False)
+    )
+
 
 # Seconds between two lines of progress: readers of screens read all of them out.
 _PAUSE = 0.4
@@ -124,17 +169,10 @@ def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], lim
 
 def _limit_memory(megabytes: int) -> None:
     """Allow so much memory beyond what the libraries take; nothing where that cannot be said."""
-    for taken in _address_space():
+    with contextlib.suppress(ValueError, OSError, ImportError):
         import resource
 
+        # Pages of address space in use, where the system tells, as on Linux.
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         most = taken + megabytes * 2**20
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _address_space() -> Iterator[int]:
-    """Yield the bytes of address space in use where the system tells, as on Linux."""
-    with contextlib.suppress(OSError, ImportError):
-        import resource
-
-        yield int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,7 @@ class Data:
         coordinates = problem.coordinates
         space = coordinates if self.integral is None else coordinates[problem.domain.dimension :]
         self._check_names(problem, space)
-        measured: dict[str, Any] = {
-            u: self.columns[u] for u in problem.unknowns if u in self.columns
-        }
+        measured = {u: self.columns[u] for u in problem.unknowns if u in self.columns}
         if self.observe is not None or self.integral is not None:
             measured = {"observed": _numbers("values", self.values)}
         if not measured:
@@ -121,15 +119,9 @@ class Data:
         points = np.stack([*(c.ravel() for c in columns[: len(space)]), y.ravel()], axis=1)[:, :-1]
         if self.integral is None:
             _require_inside(problem, points)
-        return Observed(
-            problem,
-            name,
-            self._expression(problem, name),
-            points,
-            y.ravel(),
-            None if sigma is None else columns[-1].ravel(),
-            self.integral is not None,
-        )
+        deviations = None if sigma is None else columns[-1].ravel()
+        found = (self._expression(problem, name), points, y.ravel(), deviations)
+        return Observed(problem, name, *found, self.integral is not None)
 
     def _sigma(self, problem: Problem, name: str) -> FloatArray | None:
         """Return the deviations of a quantity as they are given; None if they are not."""
@@ -179,6 +171,15 @@ class Data:
             raise ProblemError(f"Data need the coordinate(s) {', '.join(missing)}: {_TRY}.")
 
 
+def with_rows(observed: Sequence[Observed]) -> Iterator[tuple[Observed, slice]]:
+    """Yield measurements of each quantity with their places among all."""
+    start = 0
+    for each in observed:
+        stop = start + len(each.values)
+        yield each, slice(start, stop)
+        start = stop
+
+
 @dataclass(frozen=True, eq=False)
 class Observed:
     """Measurements of one quantity."""
@@ -204,9 +205,8 @@ class Observed:
 
     def predicted(self, approximation: Approximation) -> FloatArray:
         """Return what a solution says of the measurements, (n,)."""
-        return self._over(
-            lambda points: approximation.insert(self.expression, points), approximation
-        )
+        own = partial(approximation.insert, self.expression)
+        return self._over(own, approximation)
 
     def rates(self, approximation: Approximation, v: Approximation) -> FloatArray:
         """Return the derivative of that along a parameter, given the solution's, (n,)."""
@@ -222,9 +222,7 @@ class Observed:
 
     def counted(self, approximation: Approximation, factors: FloatArray) -> dict[str, FloatArray]:
         """Return what each weight of a change of the solution counts in factors . prediction."""
-        out: dict[str, FloatArray] = {
-            unknown: np.zeros(basis.size) for unknown, basis in approximation.bases.items()
-        }
+        out = {unknown: np.zeros(b.size) for unknown, b in approximation.bases.items()}
         for term in self.terms:
             own = factors * approximation.insert(term.coefficient, self.points)
             basis = approximation.bases[term.unknown]

@@ -36,9 +36,8 @@ from sharpfront.fit.marquardt import (
     minimised,
     share_bound,
 )
-from sharpfront.fit.model import Model
+from sharpfront.fit.model import Model, stated_model
 from sharpfront.fit.result import UNLIKELY, Fit
-from sharpfront.fit.stated_model import stated_model
 from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
 from sharpfront.problem.family import Family
@@ -124,7 +123,9 @@ def _fitted(
     for _ in range(ROUNDS + 1):
         found = minimised(model, z, tol, near=near)
         point, errors = model.checked(found.point)
-        if not model.careful and _differ(point.jacobian, found.point.jacobian):
+        gaps = np.linalg.norm(point.jacobian - found.point.jacobian, axis=0)
+        wide = gaps > 0.1 * np.linalg.norm(point.jacobian, axis=0)
+        if not model.careful and np.any(wide):
             # Kernels of the solution do not resolve its derivatives, and the way was wrong.
             model.careful, z, near = True, found.z, found.point
             continue
@@ -143,12 +144,6 @@ def _fitted(
     lengths, told = np.linalg.norm(point.jacobian, axis=0), np.isfinite(seen.deviations)
     doubt = float(np.max(errors[told] / lengths[told], initial=0.0))
     return replace(result, notes=tuple(_notes(result, doubt)))
-
-
-def _differ(one: FloatArray, other: FloatArray) -> bool:
-    """Tell whether a column of two tables of derivatives differs by more than a tenth."""
-    gap = np.linalg.norm(one - other, axis=0)
-    return bool(np.any(gap > 0.1 * np.linalg.norm(one, axis=0)))
 
 
 def _with_function(

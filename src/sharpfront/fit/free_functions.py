@@ -239,11 +239,8 @@ class Expanded:
     def __signature__(self) -> inspect.Signature:
         # Defaults are those of the factory: what is not given is not passed on.
         kind = inspect.Parameter.KEYWORD_ONLY
-        others = [
-            p.replace(kind=kind)
-            for n, p in inspect.signature(self.factory).parameters.items()
-            if n in self.names and n != self.name
-        ]
+        given = inspect.signature(self.factory).parameters
+        others = [given[n].replace(kind=kind) for n in given if n in {*self.names} - {self.name}]
         return inspect.Signature([*others, *(inspect.Parameter(n, kind) for n in self.own)])
 
     def __call__(self, **values: Any) -> Problem:

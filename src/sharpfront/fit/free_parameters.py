@@ -6,9 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sharpfront.checks import explained, finite, flag, is_number, positive, refusal
+from sharpfront.checks import (
+    explained,
+    explained_fields,
+    finite,
+    flag,
+    is_number,
+    positive,
+    refusal,
+)
 
 
+@explained_fields("sf.Prior(mean=1.0, sd=0.1)")
 @dataclass(frozen=True)
 class Prior:
     """What is known of a parameter without the data: a mean and a standard deviation.
@@ -24,6 +33,7 @@ class Prior:
         positive(self.sd, "sd", "sf.Prior(1.0, 0.1)")
 
 
+@explained_fields("sf.Free(0.05, positive=True)")
 @dataclass(frozen=True)
 class Free:
     """A parameter that a fit may change.

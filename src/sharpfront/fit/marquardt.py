@@ -14,6 +14,7 @@ import numpy as np
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.checks import finite, is_number, refusal, whole
 from sharpfront.errors import ProblemError
+from sharpfront.fit.data import with_rows
 from sharpfront.fit.model import Model, Point
 from sharpfront.geometry.sampling import unit_sample
 
@@ -148,17 +149,20 @@ def minimised(
         )
     radius = FIRST_RADIUS
     for _ in range(MOST_TURNS):
-        moving = free & ~_pushed(model, now)
+        # Not those at a bound that the misfit pushes over it.
+        slope, (low, high) = now.jacobian.T @ now.residual, model.bounds
+        pushed = ((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0))
+        moving = free & ~pushed
         step = _shortened(now, moving, np.inf)
         change = now.jacobian @ step
         # Rounding is a part of the data, in units of their deviation.
         rounding = 1e-10 * float(np.linalg.norm(model.data / model.sigma))
         last = _noise(model, now, rough) * (ROUGH if rough else STOP) + rounding
         if np.linalg.norm(change) <= last:
-            end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
-            step = step if np.all(end) else 0.0 * step
+            inside = np.all(low <= now.z + step) and np.all(now.z + step <= high)
+            step = step if inside else 0.0 * step
             return Ended(now, now.z + step, now.residual + now.jacobian @ step, tol, True)
-        z = np.clip(now.z + _shortened(now, moving, radius), *model.bounds)
+        z = np.clip(now.z + _shortened(now, moving, radius), low, high)
         new = model.at(z, tol, now) if np.any(z != now.z) else None
         radius = _trusted(now, new, z - now.z, radius)
         if new is not None and new.chi2 < now.chi2:
@@ -193,13 +197,6 @@ def _noise(model: Model, now: Point, rough: bool) -> float:
     if model.noise_known:
         return max(1.0, found) if rough else 1.0
     return found
-
-
-def _pushed(model: Model, now: Point) -> Flags:
-    """Tell which parameters lie at a bound that the misfit pushes them over, (p,)."""
-    slope = now.jacobian.T @ now.residual
-    low, high = model.bounds
-    return np.asarray(((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0)))
 
 
 def _shortened(now: Point, moving: Flags, radius: float) -> FloatArray:
@@ -240,10 +237,7 @@ def share_bound(model: Model, point: Point, spread: FloatArray) -> float:
     unknown is known; they are taken to have ten times its relative error.
     """
     error, parts = point.solution.error_estimate, []
-    start = 0
-    for o in model.observed:
-        rows = slice(start, start + len(o.values))
-        start = rows.stop
+    for o, rows in with_rows(model.observed):
         predicted = point.residual[rows] * model.sigma[rows] + o.values
         size = max(1.0, float(np.abs(predicted).max(initial=0.0)))
         parts.append(np.full(len(o.values), error * size * (1.0 if o.is_plain else 10.0)))

@@ -13,7 +13,6 @@ from sharpfront.fit.marquardt import Ended, minimised
 from sharpfront.fit.model import Model
 from sharpfront.fit.statistics import Spread, quantile
 from sharpfront.show.data.quantity import BLUE, ORANGE
-from sharpfront.show.figures.figure import new_axes
 
 # How near the rise of the misfit must come to the wanted one, in standard errors.
 CLOSE = 0.02
@@ -56,6 +55,8 @@ class Profile:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the rise of the misfit along the parameter, and where the interval ends."""
+        from sharpfront.show.figures.figure import new_axes
+
         axes = axes if axes is not None else new_axes()
         # Between the values that were tried its root is nearly straight.
         least = int(np.argmin(self.rises))
@@ -96,11 +97,9 @@ def profiled(
     deviation = float(spread.deviations[index])
     deviation = deviation if np.isfinite(deviation) else 1.0
     search = _Search(model, found, variance, index, [(float(found.z[index]), 0.0)], [])
-    ends = [search.end(sign * wanted, deviation) for sign in (-1.0, 1.0)]
-    missing = (0.0 if free.positive else -np.inf, np.inf)
-    low, high = (
-        m if end is None else free.outer(end) for end, m in zip(ends, missing, strict=True)
-    )
+    lower, upper = (search.end(sign * wanted, deviation) for sign in (-1.0, 1.0))
+    low = free.outer(lower) if lower is not None else 0.0 if free.positive else -np.inf
+    high = free.outer(upper) if upper is not None else np.inf
     rows = np.array(sorted(search.tried))
     values = np.array([free.outer(z) for z in rows[:, 0]])
     return Profile(name, level, low, high, values, rows[:, 1], wanted**2, tuple(search.notes))
@@ -130,7 +129,11 @@ class _Search:
                 # Nothing is solved so far out: nearer.
                 outer, z = (z, np.inf * np.sign(wanted)), 0.5 * (inner[0] + z)
                 continue
-            root = float(np.sign(wanted) * np.sqrt(self._rise(z, here)))
+            rise = max(here.chi2 - self.found.chi2, 0.0) / self.variance
+            self.tried.append((z, rise))
+            if not here.converged:
+                self._note(_UNFITTED, z)
+            root = float(np.sign(wanted) * np.sqrt(rise))
             if abs(root - wanted) < CLOSE:
                 return z
             if abs(root) < abs(wanted):
@@ -162,13 +165,6 @@ class _Search:
             return min(here, least(self.found), key=lambda one: (not one.converged, one.chi2))
         except SharpfrontError:
             return None
-
-    def _rise(self, z: float, here: Ended) -> float:
-        rise = max(here.chi2 - self.found.chi2, 0.0) / self.variance
-        self.tried.append((z, rise))
-        if not here.converged:
-            self._note(_UNFITTED, z)
-        return rise
 
     def _note(self, words: str, z: float) -> None:
         name = self.model.names[self.index]

@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.files import write_text
-from sharpfront.fit.data import Observed
+from sharpfront.fit.data import Observed, with_rows
 from sharpfront.show.data.quantity import BLUE
 from sharpfront.show.pages.page import HtmlPage, svg_of
 
@@ -62,8 +62,9 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
     """Write one HTML page about a fit: numbers, the curves with bands, residuals, profiles."""
     target = file_path(path, "path")
     page = HtmlPage(title or target.stem)
-    free = [_counted(len(shown_names(fit)), "parameter"), _counted(len(fit.functions), "function")]
-    page.lead(f"{len(fit.model.data)} measurements, {' and '.join(filter(None, free))}.")
+    counts = {"parameter": len(shown_names(fit)), "function": len(fit.functions)}
+    free = [f"{n} free {what}{'s' if n != 1 else ''}" for what, n in counts.items() if n]
+    page.lead(f"{len(fit.model.data)} measurements, {' and '.join(free)}.")
     rows = []
     for name in shown_names(fit):
         low, high = fit.interval(name)
@@ -73,10 +74,17 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
         page.table(["parameter", "value", "standard error", "from", "to"], rows, "95 % intervals")
     # Beyond the lines of the parameters, which the table has.
     starts = tuple(f"{row[0]} " for row in rows)
-    page.points([li for li in summary(fit).splitlines() if not (" = " in li and _of(li, starts))])
+    told = summary(fit).splitlines()
+    page.points([li for li in told if not (" = " in li and starts and li.startswith(starts))])
     page.section("Data and fit")
-    for i in range(len(fit.model.observed)):
-        page.figure(_svg(functools.partial(draw_fit, fit, i)), _caption(fit, i))
+    for i, observed in enumerate(fit.model.observed):
+        words = f"Measurements of {observed.name if observed.is_plain else 'an observation'}"
+        if _along_line(observed):
+            words += " and the fit, with its 95 % band."
+        else:
+            words += " against the fit; on the line both agree."
+            words += " Bars across are its 95 % band." if observed.is_plain else ""
+        page.figure(_svg(functools.partial(draw_fit, fit, i)), words)
     if fit.functions:
         page.section("Functions")
         for name in fit.functions:
@@ -97,24 +105,6 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
     return target
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} free {what}{'s' if count != 1 else ''}" if count else ""
-
-
-def _of(line: str, starts: tuple[str, ...]) -> bool:
-    """Tell whether a line of the summary is that of a parameter."""
-    return bool(starts) and line.startswith(starts)
-
-
-def _caption(fit: Fit, index: int) -> str:
-    observed = fit.model.observed[index]
-    what = "an observation" if not observed.is_plain else observed.name
-    if _along_line(observed):
-        return f"Measurements of {what} and the fit, with its 95 % band."
-    bars = " Bars across are its 95 % band." if observed.is_plain else ""
-    return f"Measurements of {what} against the fit; on the line both agree.{bars}"
-
-
 def _along_line(observed: Observed) -> bool:
     """Tell whether an unknown was measured along one coordinate."""
     return observed.points.shape[1] == 1 and observed.is_plain
@@ -131,8 +121,7 @@ def _svg(draw: Callable[[Any], None]) -> bytes:
 def draw_fit(fit: Fit, index: int, axes: Any) -> None:
     """Draw data and fit along the line, or against each other where there is none."""
     observed = fit.model.observed[index]
-    start = sum(len(o.values) for o in fit.model.observed[:index])
-    own = slice(start, start + len(observed.values))
+    own = list(with_rows(fit.model.observed))[index][1]
     sigma = fit.model.sigma[own] * np.sqrt(fit.variance)
     if _along_line(observed):
         x = np.unique(np.concatenate([_even(observed.points[:, 0]), observed.points[:, 0]]))

@@ -18,7 +18,6 @@ from sharpfront.fit.marquardt import Ended, Minimum
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
-from sharpfront.show.figures.figure import new_axes
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation, as_points
 from sharpfront.solution.field import require_inside
@@ -175,9 +174,8 @@ class Fit:
 
     def profile(self, name: str, level: float = 0.95) -> Profile:
         """Return the interval in which the misfit, least over the others, has not risen too far."""
-        return profiled(
-            self.model, self.found, self.spread, self.variance, self._index(name), _level(level)
-        )
+        found = (self.model, self.found, self.spread, self.variance)
+        return profiled(*found, self._index(name), _level(level))
 
     def band(self, *coordinates: Any, unknown: str | None = None) -> Any:
         """Return the standard error of the fitted curve at coordinates, (broadcast).
@@ -232,6 +230,7 @@ class Fit:
             To draw on; new ones by default.
         """
         from sharpfront.fit.report import draw_fit, draw_residuals
+        from sharpfront.show.figures.figure import new_axes
 
         one_of(what, "what", ("fit", "residuals"))
         axes = axes if axes is not None else new_axes()
@@ -281,13 +280,11 @@ class Fit:
 
     def _index(self, name: str) -> int:
         if name in self.functions:
-            raise ProblemError(
-                f"{name} is a function; its standard error is result.{name}.band(x)."
-            )
+            words = f"its standard error is result.{name}.band(x)."
+            raise ProblemError(f"{name} is a function; {words}")
         return self.names.index(one_of(name, "name", self.names))
 
 
 def _level(level: float) -> float:
-    return finite(
-        level, "level", "a number between 0 and 1", "level=0.95", within=lambda n: 0 < n < 1
-    )
+    expected = "a number between 0 and 1"
+    return finite(level, "level", expected, "level=0.95", within=lambda n: 0 < n < 1)

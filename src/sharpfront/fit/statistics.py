@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from sharpfront.arrays import Flags, FloatArray
-from sharpfront.fit.data import Observed
+from sharpfront.fit.data import Observed, with_rows
 from sharpfront.fit.free_parameters import Free
 
 # Singular values below this part of the largest are rounding.
@@ -90,9 +90,8 @@ def unseen_words(direction: FloatArray, free: dict[str, Free], doubtful: bool) -
         return f"Data say nothing of {name}. Fix it, or give it a prior."
     labels = ", ".join(f"log {n}" if f.positive else n for n, f, _ in parts)
     sign = 1.0 if parts[0][2] > 0 else -1.0
-    along = ", ".join(
-        f"{sign * d / (1.0 if f.positive else 1.0 / f.scale):.2g}" for _, f, d in parts
-    )
+    scaled = [sign * d * (1.0 if f.positive else f.scale) for _, f, d in parts]
+    along = ", ".join(f"{d:.2g}" for d in scaled)
     told = ""
     if len(parts) == 2 and all(f.positive for _, f, _ in parts):
         (a, _, da), (b, _, db) = parts
@@ -119,10 +118,9 @@ def misfit_probability(chi2: float, spare: int) -> float:
 
 def runs_probability(observed: list[Observed], residual: FloatArray) -> float:
     """Return how likely so few changes of sign are along the data if they are noise."""
-    runs, mean, variance, start = 0.0, 0.0, 0.0, 0
-    for o in observed:
-        own = residual[start : start + len(o.values)]
-        start += len(o.values)
+    runs, mean, variance = 0.0, 0.0, 0.0
+    for o, rows in with_rows(observed):
+        own = residual[rows]
         order = np.lexsort(o.points.T[::-1]) if o.points.shape[1] else np.arange(len(own))
         signs = own[order] > 0
         n, m = int(signs.sum()), int((~signs).sum())

@@ -162,9 +162,8 @@ def _axes(
         varying = {n: [p[n] for p in points] for n in points[0]}
     if not varying:
         raise ProblemError("Nothing varies. Give a sequence: nu=np.geomspace(1e-4, 1e-1, 100).")
-    axes = {
-        n: np.array(numbers_in(v, n, "finite numbers, one or more")) for n, v in varying.items()
-    }
+    expected = "finite numbers, one or more"
+    axes = {n: np.array(numbers_in(v, n, expected)) for n, v in varying.items()}
     family.values({**fixed, **{n: v[0] for n, v in axes.items()}})
     return axes, fixed
 
@@ -251,9 +250,9 @@ def _pool(
 ) -> tuple[Executor, Callable[[_Task], list[Row]], int]:
     """Return who runs tasks, what is called with one, and how many run at once."""
     if client is None:
-        pool = ProcessPoolExecutor(
-            workers, mp_context=_context(), initializer=_begin, initargs=(work,)
-        )
+        forks = "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
+        context = multiprocessing.get_context("fork" if forks else "spawn")
+        pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(work,))
         return pool, _task, workers
     # Workers elsewhere have other disks: rows are written here.
     away = replace(work, here=False)
@@ -268,11 +267,6 @@ _DIED = "The worker died while this was solved, twice."
 def _begin(work: _Work) -> None:
     """Remember what a worker has to do: forked, it need not be sent."""
     _WORK[:] = [work]
-
-
-def _context() -> Any:
-    forks = "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
-    return multiprocessing.get_context("fork" if forks else "spawn")
 
 
 def _solved(work: _Work, task: _Task) -> Iterator[Row]:
@@ -296,7 +290,10 @@ def _one(
             solution = near.member.neighbour(near, every, near.tol)
         else:
             solution = solve(work.factory, **work.options, **wanted)
-        value = _plain_numbers(work.observe(solution))
+        observed = work.observe(solution)
+        if observed is None:
+            raise refusal("What observe= returns", "a number or an array", observed)
+        value = np.asarray(observed, dtype=float).tolist()
         if work.keep and work.into is not None:
             solution.save(_saved(work.into, index))
     except ArgumentError:
@@ -312,13 +309,6 @@ def _one(
 def _saved(folder: Path, index: int) -> Path:
     """Return where the solution of a row is kept."""
     return folder / f"row-{index}.npz"
-
-
-def _plain_numbers(observed: Any) -> Any:
-    """Return what was observed as a number or lists of them."""
-    if observed is None:
-        raise refusal("What observe= returns", "a number or an array", observed)
-    return np.asarray(observed, dtype=float).tolist()
 
 
 def _task(task: _Task) -> list[Row]:

@@ -93,17 +93,9 @@ class Table:
         values = self.values
         names = ["row"] if self.listed else list(self.axes)
         more = [f"item_{i}" for i in range(values.ndim - len(self.shape))]
-        coords: dict[str, Any] = {
-            n: (["row"] if self.listed else [n], v) for n, v in self.axes.items()
-        }
-        return xarray.Dataset(
-            {
-                "value": ([*names, *more], values),
-                "error_estimate": (names, self.error_estimate),
-                "converged": (names, self.converged),
-            },
-            coords=coords,
-        )
+        coords = {n: (["row"] if self.listed else [n], v) for n, v in self.axes.items()}
+        found = {n: (names, getattr(self, n)) for n in ("error_estimate", "converged")}
+        return xarray.Dataset({"value": ([*names, *more], values), **found}, coords=coords)
 
     def __str__(self) -> str:
         bad, lost = sum(not r.converged for r in self.rows), len(self.failed)
@@ -149,9 +141,8 @@ def resumed_rows(folder: Path | None, sweep: Mapping[str, Any], resume: bool) ->
     if resume and about.exists():
         different = _differing(about.read_text(encoding="utf-8"), sweep)
         if different:
-            raise ProblemError(
-                f"{folder} holds a sweep with other {different}; give another folder."
-            )
+            words = f"holds a sweep with other {different}; give another folder."
+            raise ProblemError(f"{folder} {words}")
     write_text(about, stated)
     found: dict[int, Row] = {}
     good: list[str] = []
@@ -168,13 +159,8 @@ def resumed_rows(folder: Path | None, sweep: Mapping[str, Any], resume: bool) ->
     return found
 
 
-_WORDS = {
-    "axes": "values",
-    "listed": "values",
-    "family": "problems",
-    "fixed": "fixed values",
-    "observe": "observe=",
-}
+_WORDS = {"axes": "values", "listed": "values", "family": "problems"}
+_WORDS |= {"fixed": "fixed values", "observe": "observe="}
 
 
 def _differing(text: str, sweep: Mapping[str, Any]) -> str:

@@ -3,15 +3,13 @@
 from sharpfront.geometry.ball import Ball, Disk, HalfSpace
 from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
-from sharpfront.geometry.combine import Combination
-from sharpfront.geometry.domain import BoundaryPoints, Domain
+from sharpfront.geometry.combine import Combination, inside
+from sharpfront.geometry.domain import BoundaryPoints, Domain, SpaceTime
 from sharpfront.geometry.ellipse import Ellipse
-from sharpfront.geometry.inside import inside
 from sharpfront.geometry.levelset import Implicit
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.restore import restore_domain
 from sharpfront.geometry.solid import Solid
-from sharpfront.geometry.spacetime import SpaceTime
 
 __all__ = [
     "Ball",

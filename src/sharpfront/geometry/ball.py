@@ -14,7 +14,7 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Circle, Pieces, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.patches import Face, Sphere
-from sharpfront.geometry.stated_shape import StatedShape, squared_distance, sum_of, vector
+from sharpfront.geometry.stated_shape import Example, StatedShape, squared_distance, sum_of, vector
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -33,15 +33,12 @@ class Ball(StatedShape):
     radius: float
 
     kind: ClassVar[str] = "ball"
-    example: ClassVar[dict[str, float | tuple[float, ...]]] = {
-        "centre": (0.0, 0.0, 0.0),
-        "radius": 1.0,
-    }
+    example: ClassVar[Example] = {"centre": (0.0, 0.0, 0.0), "radius": 1.0}
 
     @explained("sf.Ball((0, 0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
-        object.__setattr__(self, "centre", vector(centre, "The centre"))
-        object.__setattr__(self, "radius", positive(radius, "The radius", error=DomainError))
+        size = positive(radius, "The radius", error=DomainError)
+        vars(self).update(centre=vector(centre, "The centre"), radius=size)
 
     @property
     def bounds(self) -> Points:
@@ -73,7 +70,7 @@ class Disk(Ball):
     """A disk in the plane, ``Disk((0.5, 0.5), 0.2)``; its boundary is one part, ``surface``."""
 
     kind: ClassVar[str] = "disk"
-    example: ClassVar[dict[str, float | tuple[float, ...]]] = {"centre": (0.0, 0.0), "radius": 1.0}
+    example: ClassVar[Example] = {"centre": (0.0, 0.0), "radius": 1.0}
 
     @explained("sf.Disk((0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
@@ -103,10 +100,7 @@ class HalfSpace(StatedShape):
     normal: tuple[float, ...]
 
     kind: ClassVar[str] = "half-space"
-    example: ClassVar[dict[str, float | tuple[float, ...]]] = {
-        "point": (0.0, 0.0),
-        "normal": (0.0, 1.0),
-    }
+    example: ClassVar[Example] = {"point": (0.0, 0.0), "normal": (0.0, 1.0)}
 
     @explained("sf.HalfSpace((0, 0), (0, 1))")
     def __init__(self, point: Sequence[float], normal: Sequence[float]) -> None:
@@ -121,8 +115,7 @@ class HalfSpace(StatedShape):
             )
         if length == 0:
             raise DomainError("The normal of a half-space must not be zero.")
-        object.__setattr__(self, "point", at)
-        object.__setattr__(self, "normal", tuple(c / length for c in way))
+        vars(self).update(point=at, normal=tuple(c / length for c in way))
 
     @property
     def dimension(self) -> int:

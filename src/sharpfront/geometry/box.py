@@ -62,9 +62,9 @@ class Box(Shape):
         every = (*sides, *named.values())
         if not every:
             raise DomainError("A box needs at least one side, for example Box((0, 1), (0, 1)).")
-        object.__setattr__(self, "sides", tuple(_checked_side(side) for side in every))
-        object.__setattr__(self, "_called", tuple(_checked_name(name) for name in named))
-        object.__setattr__(self, "_joined", _axes(periodic, self.coordinates))
+        called = tuple(_checked_name(name) for name in named)
+        vars(self).update(sides=tuple(map(_checked_side, every)), _called=called)
+        vars(self).update(_joined=_axes(periodic, self.coordinates))
 
     def __repr__(self) -> str:
         joined = tuple(itertools.compress(self.coordinates, self.periodic_axes))
@@ -103,7 +103,11 @@ class Box(Shape):
     def parts(self) -> tuple[str, ...]:
         """The names of the boundary's parts, known without the parts themselves."""
         free = [not joined for joined in self._joined for _ in range(2)]
-        return tuple(itertools.compress(self._names(), free))
+        if self.dimension <= 3:
+            names = list(itertools.chain(*_FACES[: self.dimension]))
+        else:
+            names = [f"{c}_{end}" for c in self.coordinates for end in ("low", "high")]
+        return tuple(itertools.compress(names, free))
 
     @property
     def corners(self) -> Points:
@@ -146,11 +150,6 @@ class Box(Shape):
         sides = [list(side) for side in self.sides]
         return {"kind": "box", "sides": sides, "periodic": joined, "called": list(self._called)}
 
-    def _names(self) -> tuple[str, ...]:
-        if self.dimension <= 3:
-            return sum(_FACES[: self.dimension], ())
-        return tuple(f"{c}_{end}" for c in self.coordinates for end in ("low", "high"))
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class Interval(Box):
@@ -172,10 +171,8 @@ class Interval(Box):
         self, left: float, right: float, *, periodic: bool = False, coordinate: str = "x"
     ) -> None:
         joined = (coordinate,) if flag(periodic, "periodic", DomainError) else ()
-        if coordinate == "x":
-            super().__init__((left, right), periodic=joined)
-        else:
-            super().__init__(periodic=joined, **{_checked_name(coordinate): (left, right)})
+        named = {} if coordinate == "x" else {_checked_name(coordinate): (left, right)}
+        super().__init__(*([] if named else [(left, right)]), periodic=joined, **named)
 
     def __repr__(self) -> str:
         kind = ", periodic=True" if self.periodic else ""
@@ -234,13 +231,9 @@ def _face(bounds: Points, axis: int, upper: int) -> Piece:
 def _axes(periodic: Iterable[str], coordinates: tuple[str, ...]) -> tuple[bool, ...]:
     names = listed(periodic)
     if not all(isinstance(name, str) and name in coordinates for name in names):
-        raise refusal(
-            "periodic",
-            f"names of coordinates along which a box can be periodic, {', '.join(coordinates)}",
-            periodic,
-            f"periodic={coordinates}",
-            DomainError,
-        )
+        known = ", ".join(coordinates)
+        expected = f"names of coordinates along which a box can be periodic, {known}"
+        raise refusal("periodic", expected, periodic, f"periodic={coordinates}", DomainError)
     return tuple(c in names for c in coordinates)
 
 

@@ -51,11 +51,10 @@ class Cloud(LevelSet):
             )
         if np.any(lengths == 0):
             raise DomainError("The normals of a cloud must not be zero.")
-        object.__setattr__(self, "points", places)
-        object.__setattr__(self, "normals", ways / lengths[:, None])
+        vars(self).update(points=places, normals=ways / lengths[:, None])
         room = max(3 * self._spacing.max(), 0.05 * np.ptp(places, axis=0).max())
         ends = [places.min(axis=0) - room, places.max(axis=0) + room]
-        object.__setattr__(self, "frame", np.stack(ends))
+        vars(self).update(frame=np.stack(ends))
         self._refuse_what_is_not_closed()
 
     def __repr__(self) -> str:
@@ -75,9 +74,8 @@ class Cloud(LevelSet):
 
     def both(self, points: Points) -> tuple[Points, Points]:
         """Return about the distance, negative inside, and the mean normal at points."""
-        away, nearest = self._tree.query(
-            points, k=min(8 if points.shape[1] == 2 else 16, len(self.points))
-        )
+        count = min(8 if points.shape[1] == 2 else 16, len(self.points))
+        away, nearest = self._tree.query(points, k=count)
         closeness = -((away / self._spacing[nearest]) ** 2)
         weights = np.exp(closeness - closeness.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
@@ -130,6 +128,5 @@ class Cloud(LevelSet):
         area = self._spacing if d == 2 else self._spacing**2
         offset = self.points[None] - tried[:, None]
         reach = np.linalg.norm(offset, axis=2) ** d
-        return np.asarray(
-            np.sum(area * np.sum(offset * self.normals, axis=2) / reach, axis=1) / ball
-        )
+        dipoles = area * np.sum(offset * self.normals, axis=2) / reach
+        return np.asarray(np.sum(dipoles, axis=1) / ball)

@@ -1,16 +1,23 @@
-"""Union, difference and intersection of two regions."""
+"""Union, difference and intersection of two regions.
+
+Regions made of boxes as conditions in an equation.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sharpfront.arrays import Flags, Ints
+from sharpfront.checks import explained
 from sharpfront.errors import DomainError
+from sharpfront.geometry.box import Box
 from sharpfront.geometry.curves import Curve, Pieces, Sieve, ends
 from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, State
 from sharpfront.geometry.measuring import extent
@@ -166,12 +173,9 @@ class Combination(Shape):
         slack = 1e-10 * size + 1e-14 * float(np.max(np.abs(frame)))
         probe = _PROBE * size + 100 * slack
         mine, others = self.first.pieces_in(frame), self.second.pieces_in(frame)
-        first = Sieve(
-            self.second.distance, _Side(self, None, probe, slack), slack, frame, ends(others)
-        )
-        second = Sieve(
-            self.first.distance, _Side(self, self.first, probe, slack), slack, frame, ends(mine)
-        )
+        sides = _Side(self, None, probe, slack), _Side(self, self.first, probe, slack)
+        first = Sieve(self.second.distance, sides[0], slack, frame, ends(others))
+        second = Sieve(self.first.distance, sides[1], slack, frame, ends(mine))
         found: Pieces = {}
         for shape, sieve in ((mine, first), (others, second)):
             for name, pieces in shape.items():
@@ -191,12 +195,8 @@ class Combination(Shape):
 
     def state(self) -> State:
         """Return words and arrays from which `restore_domain` makes the combination again."""
-        return {
-            "kind": "combination",
-            "operation": self.operation,
-            "first": self.first.state(),
-            "second": self.second.state(),
-        }
+        both = {"first": self.first.state(), "second": self.second.state()}
+        return {"kind": "combination", "operation": self.operation, **both}
 
     @property
     def slack(self) -> float:
@@ -230,9 +230,8 @@ class Combination(Shape):
         )
 
     def _refuse_broken_periods(self) -> None:
-        if any(self.second.periodic_axes) or (
-            any(self.periodic_axes) and self.operation == "union"
-        ):
+        joined = any(self.periodic_axes) and self.operation == "union"
+        if any(self.second.periodic_axes) or joined:
             raise DomainError(
                 "A periodic box can be the first region of a difference or an intersection only, "
                 f"got {self!r}."
@@ -291,18 +290,12 @@ def separate_frames(domain: Domain) -> list[Points]:
         while near := [f for f in frames if np.all((f[0] <= joined[1]) & (joined[0] <= f[1]))]:
             frames = [f for f in frames if not any(f is n for n in near)]
             every = [joined, *near]
-            joined = np.stack(
-                [np.min([f[0] for f in every], axis=0), np.max([f[1] for f in every], axis=0)]
-            )
+            joined = np.stack([np.min(every, axis=0)[0], np.max(every, axis=0)[1]])
         frames.append(joined)
     if len(frames) == 1:
         return frames
-    seen = np.concatenate(
-        [
-            domain.boundary(part, _ON_PIECE * len(domain.smooth_pieces(part))).points
-            for part in domain.parts
-        ]
-    )
+    counts = {part: _ON_PIECE * len(domain.smooth_pieces(part)) for part in domain.parts}
+    seen = np.concatenate([domain.boundary(part, n).points for part, n in counts.items()])
     return [f for f in frames if np.any(np.all((seen >= f[0]) & (seen <= f[1]), axis=1))]
 
 
@@ -313,3 +306,35 @@ def _frames(domain: Domain) -> list[Points]:
     if isinstance(domain, Combination) and domain.operation == "difference":
         return _frames(domain.first)
     return [domain.bounds]
+
+
+@explained("sf.inside(sf.Box((0, 0.5), (0, 1)), x, y)")
+def inside(region: Any, *coordinates: Any) -> Any:
+    """Return where a region is, to choose by: ``np.where(sf.inside(box, x, y), 2.0, 1.0)``.
+
+    Parameters
+    ----------
+    region
+        A `Box` or `Interval`, or a union, difference or intersection of boxes.
+    *coordinates
+        The symbols of a residual, or arrays.
+    """
+    if isinstance(region, Combination):
+        first, second = (inside(part, *coordinates) for part in (region.first, region.second))
+        if region.operation == "union":
+            return first | second
+        return first & second if region.operation == "intersection" else first & ~second
+    if not isinstance(region, Box):
+        raise DomainError(
+            f"sf.inside takes boxes, and unions, differences and intersections of them; got "
+            f"{region!r}. Write a comparison of the coordinates instead."
+        )
+    if len(coordinates) != region.dimension:
+        raise DomainError(
+            f"sf.inside needs {region.dimension} coordinates for {region!r}, got "
+            f"{len(coordinates)}: write sf.inside(box, {', '.join(region.coordinates)})."
+        )
+    limits = [
+        (low <= x) & (x <= high) for x, (low, high) in zip(coordinates, region.sides, strict=True)
+    ]
+    return functools.reduce(operator.and_, limits)

@@ -179,9 +179,7 @@ class Cut(Curve):
 
 def ring(corners: Points) -> tuple[Segment, ...]:
     """Return the sides of a polygon given by its corners (m, 2), the region on the left."""
-    return tuple(
-        Segment(start, end) for start, end in zip(corners, np.roll(corners, -1, 0), strict=True)
-    )
+    return tuple(map(Segment, corners, np.roll(corners, -1, 0)))
 
 
 def _cuts(curve: Curve, sieve: Sieve) -> Points:
@@ -201,11 +199,7 @@ def _cuts(curve: Curve, sieve: Sieve) -> Points:
         arc = np.concatenate([arc, more])[order]
     states = _states(level, sieve)
     arc, states = _without_touches(arc, states, _TOUCH * curve.measure)
-    change = np.flatnonzero(states[1:] != states[:-1])
-    inner = _bisected(
-        curve, sieve, arc[change], arc[change + 1], states[change], states[change + 1]
-    )
-    inner = _at_corners(curve, inner, sieve)
+    inner = _at_corners(curve, _bisected(curve, sieve, arc, states), sieve)
     least = max(1e3 * sieve.slack, _SLIVER * curve.measure)
     met = [at for at in _met(curve, sieve) if np.all(np.abs(inner - at) > least)]
     return _apart(np.concatenate([[0.0], np.sort([*inner, *met]), [curve.measure]]), least)
@@ -264,19 +258,12 @@ def _without_touches(arc: Points, states: Ints, least: float) -> tuple[Points, I
     return arc[~left_out], states[~left_out]
 
 
-def _bisected(
-    curve: Curve,
-    sieve: Sieve,
-    low: Points,
-    high: Points,
-    before: Ints,
-    after: Ints,
-) -> Points:
-    """Return where the state `before` ends, by the sign alone where it becomes the opposite."""
-    if not len(low):
-        return low
-    opposite = before == -after
-    for _ in range(_BISECTIONS):
+def _bisected(curve: Curve, sieve: Sieve, arc: Points, states: Ints) -> Points:
+    """Return where states end, by the sign alone where one becomes the opposite."""
+    change = np.flatnonzero(states[1:] != states[:-1])
+    low, high, before = arc[change], arc[change + 1], states[change]
+    opposite = before == -states[change + 1]
+    for _ in range(_BISECTIONS if len(low) else 0):
         middle = (low + high) / 2
         level = sieve.level(curve.at(middle).points)
         same = np.where(opposite, before * level > 0, _states(level, sieve) == before)

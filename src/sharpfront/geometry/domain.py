@@ -1,4 +1,7 @@
-"""The contract of a domain."""
+"""The contract of a domain.
+
+A domain together with a span of time: where the solution of a problem in time is defined.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Flags, Ints
+from sharpfront.errors import DomainError
 
 if TYPE_CHECKING:
     from sharpfront.geometry.curves import Piece
+
 
 Points = NDArray[np.float64]
 Sampling = Literal["random", "quasi", "grid"]
@@ -90,3 +95,87 @@ class Domain(Protocol):
 
     def state(self) -> State:
         """Return words, numbers and arrays from which `restore_domain` makes the domain again."""
+
+
+TIME = "t"
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceTime:
+    """The points (x, ..., t) with (x, ...) in `space` and t in the span `time`."""
+
+    space: Domain  # the region
+    time: tuple[float, float]  # the first and the last moment
+
+    def __repr__(self) -> str:
+        return f"SpaceTime({self.space!r}, ({self.time[0]:g}, {self.time[1]:g}))"
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates, time included."""
+        return self.space.dimension + 1
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Those of space, then ``t``."""
+        return (*self.space.coordinates, TIME)
+
+    @property
+    def bounds(self) -> Points:
+        """Lower and upper corner of the bounding box, (2, d + 1)."""
+        return np.hstack([self.space.bounds, np.array(self.time)[:, None]])
+
+    @property
+    def measure(self) -> float:
+        """The measure of space times the length of the span."""
+        return self.space.measure * (self.time[1] - self.time[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the boundary of space."""
+        return self.space.parts
+
+    @property
+    def periodic_axes(self) -> tuple[bool, ...]:
+        """Those of space; time does not return."""
+        return (*self.space.periodic_axes, False)
+
+    @property
+    def corners(self) -> Points:
+        """The corners of space at both ends of the span, (k, d + 1)."""
+        own = self.space.corners
+        return np.vstack([np.insert(own, own.shape[1], t, axis=1) for t in self.time])
+
+    def contains(self, points: Points) -> Flags:
+        """Tell which of the points (m, d + 1) lie in the closed region and the span."""
+        t = points[:, -1]
+        inside = (t >= self.time[0]) & (t <= self.time[1])
+        return np.asarray(inside & self.space.contains(points[:, :-1]))
+
+    def sample(self, count: int, how: Sampling = "quasi", seed: int = 0) -> Points:
+        """Return points of the region at even moments, in the order of time, (count, d + 1)."""
+        share = (np.arange(count) + 0.5) / count
+        moments = self.time[0] + share * (self.time[1] - self.time[0])
+        return np.hstack([self.space.sample(count, how, seed), moments[:, None]])
+
+    def boundary(self, part: str, count: int = 1, seed: int = 0) -> BoundaryPoints:
+        """Refuse: a boundary condition belongs to the problem's own domain."""
+        raise DomainError(f"Ask the domain of space for its part {part!r}: domain.space.boundary.")
+
+    def boundary_measure(self, part: str) -> float:
+        """Return the measure of a part of the boundary of space times the length of the span."""
+        return self.space.boundary_measure(part) * (self.time[1] - self.time[0])
+
+    def smooth_pieces(self, part: str) -> Sequence[Piece]:
+        """Refuse, like `boundary`."""
+        raise DomainError(f"Ask the domain of space for the pieces of its part {part!r}.")
+
+    def distance(self, points: Points) -> Points:
+        """Return the distance to the boundary of space or to the ends of time, (m,)."""
+        t = points[:, -1]
+        within = np.minimum(t - self.time[0], self.time[1] - t)
+        return np.asarray(np.minimum(within, self.space.distance(points[:, :-1])))
+
+    def state(self) -> State:
+        """Return what `restore_domain` makes it again from."""
+        return {"kind": "spacetime", "space": self.space.state(), "time": list(self.time)}

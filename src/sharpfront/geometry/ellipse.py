@@ -15,7 +15,7 @@ from sharpfront.checks import explained, finite
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points
-from sharpfront.geometry.stated_shape import StatedShape, vector
+from sharpfront.geometry.stated_shape import Example, StatedShape, vector
 
 # Angles between which arc lengths are looked up before Newton's method, and its steps: the worst of
 # arcs at a ratio of axes of 1e4 has 1e-13 of the length left after four.
@@ -43,11 +43,7 @@ class Ellipse(StatedShape):
     angle: float = 0.0
 
     kind: ClassVar[str] = "ellipse"
-    example: ClassVar[dict[str, float | tuple[float, ...]]] = {
-        "centre": (0.0, 0.0),
-        "semi_axes": (2.0, 1.0),
-        "angle": 0.3,
-    }
+    example: ClassVar[Example] = {"centre": (0.0, 0.0), "semi_axes": (2.0, 1.0), "angle": 0.3}
     optional: ClassVar[tuple[str, ...]] = ("angle",)
 
     @explained("sf.Ellipse((0, 0), (2, 1), angle=0.3)")
@@ -60,9 +56,8 @@ class Ellipse(StatedShape):
                 "An ellipse has a centre with two coordinates and two positive semi-axes, got "
                 f"{tuple(at)} and {tuple(axes)}. Try sf.Ellipse((0, 0), (2, 1))."
             )
-        object.__setattr__(self, "centre", at)
-        object.__setattr__(self, "semi_axes", axes)
-        object.__setattr__(self, "angle", finite(angle, "The angle", error=DomainError))
+        turn = finite(angle, "The angle", error=DomainError)
+        vars(self).update(centre=at, semi_axes=axes, angle=turn)
 
     @property
     def bounds(self) -> Points:

@@ -36,8 +36,7 @@ class _Level(Implicit):
     """The zero of a function, without asking where it is negative."""
 
     def __init__(self, f: Callable[..., ArrayLike], frame: Points) -> None:
-        object.__setattr__(self, "f", f)
-        object.__setattr__(self, "frame", frame)
+        vars(self).update(f=f, frame=frame)
 
 
 def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> tuple[list[LevelCurve], bool]:
@@ -114,14 +113,13 @@ def _between_walls(level: _Level, line: Points, domain: Domain) -> tuple[list[Le
         return [], False
     out: list[LevelCurve] = []
     whole = True
-    walls = _straight_sides(domain)
+    every = [ends_of(curve) for own in pieces_of(domain).values() for curve in own]
+    walls = [wall for wall in every if wall is not None]
     entering = np.flatnonzero(~inside[:-1] & inside[1:])
     leaving = np.flatnonzero(inside[:-1] & ~inside[1:])
     for first, last in zip(entering.tolist(), leaving.tolist(), strict=True):
-        found = [
-            _on_wall(level, line[first + 1], line[first], walls, domain),
-            _on_wall(level, line[last], line[last + 1], walls, domain),
-        ]
+        crossed = (first + 1, first), (last, last + 1)
+        found = [_on_wall(level, line[i], line[j], walls, domain) for i, j in crossed]
         loose = level.onto(line[[first + 1, last]]).points
         ends = [own if end is None else end for end, own in zip(found, loose, strict=True)]
         if last - first > _FEWEST:
@@ -129,13 +127,6 @@ def _between_walls(level: _Level, line: Points, domain: Domain) -> tuple[list[Le
             out.append(OpenLevelCurve(level, between))
         whole = whole and last - first > _FEWEST and not any(end is None for end in found)
     return out, whole
-
-
-def _straight_sides(domain: Domain) -> list[Points]:
-    """Return the ends of the straight pieces of a boundary, (2, 2) each."""
-    pieces = pieces_of(domain)
-    every = (ends_of(curve) for own in pieces.values() for curve in own)
-    return [ends for ends in every if ends is not None]
 
 
 def _from_wall_to_wall(line: Points, start: Points, stop: Points) -> Points:

@@ -124,9 +124,8 @@ class LevelSet(Shape):
         """Return the closed curves or the surface; `window` is not needed."""
         if self.dimension == 3:
             return {"surface": (self._surface,)}
-        return {
-            "surface": tuple(LevelCurve(self, line) for line in polylines(self.value, self._region))
-        }
+        lines = polylines(self.value, self._region)
+        return {"surface": tuple(LevelCurve(self, line) for line in lines)}
 
     def state(self) -> State:
         """Return arrays from which `restore_domain` makes a `Cloud` in the place of this region."""
@@ -165,13 +164,9 @@ class LevelSet(Shape):
         flux = np.sum((middles - self.frame.mean(axis=0)) * doubled, axis=1)
         return float(np.sum(outward * flux) / 6)
 
-    @property
+    @cached_property
     def _steepness(self) -> float:
         """How fast the function changes at the boundary."""
-        return self._median_slope
-
-    @cached_property
-    def _median_slope(self) -> float:
         at = self._nodes[0].data[:: max(1, len(self._nodes[0].data) // 200)]
         return float(np.median(np.linalg.norm(self.gradient(np.asarray(at)), axis=1)))
 
@@ -264,23 +259,17 @@ class Implicit(LevelSet):
             raise DomainError(
                 f"An implicit region has two or three coordinates, got {box.dimension} bounds."
             )
-        object.__setattr__(self, "f", f)
-        object.__setattr__(self, "frame", box.bounds)
-        self._ask_alone()
-        _ = self._region
-
-    def _ask_alone(self) -> None:
-        """Refuse a function whose values depend on the points beside them."""
-        low, high = self.frame
-        points = (
-            low + (high - low) * np.linspace(0.11, 0.93, 9)[:, None] ** [1.0, 2.0, 3.0][: len(low)]
-        )
+        vars(self).update(f=f, frame=box.bounds)
 
         def call(*columns: Points) -> Points:
             return self.value(np.stack(columns, axis=1))
 
-        what = "The function of an implicit region"
+        # A function whose values depend on the points beside them is refused.
+        low, high = self.frame
+        shares = np.linspace(0.11, 0.93, 9)[:, None] ** np.arange(1.0, len(low) + 1.0)
+        points, what = low + (high - low) * shares, "The function of an implicit region"
         each_alone(what, call, list(points.T), self.value(points), DomainError)
+        _ = self._region
 
     def __repr__(self) -> str:
         ends = ", ".join(f"({a:g}, {b:g})" for a, b in self.frame.T)

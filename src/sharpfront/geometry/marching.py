@@ -20,13 +20,8 @@ _SMALL, _AROUND, _WIDER = 20.0, 2.0, 5
 _SAME = 0.05
 # A cube is six tetrahedra, one for each order in which the way from its first to its last corner
 # takes the axes; neighbouring cubes then agree on their common face.
-_TETRAHEDRA = np.array(
-    [
-        np.cumsum([np.zeros(3), *np.eye(3)[list(order)]], axis=0)
-        for order in itertools.permutations(range(3))
-    ],
-    dtype=np.int64,
-)
+_ORDERS = [np.eye(3)[list(order)] for order in itertools.permutations(range(3))]
+_TETRAHEDRA = np.array([np.cumsum([np.zeros(3), *own], axis=0) for own in _ORDERS], dtype=np.int64)
 # With the inner corners first: the edges that the zero crosses, as triangles, by how many there
 # are of them.
 _CROSSED = {

@@ -197,9 +197,7 @@ class Panels:
         """Return boxes about parts of panels, with some room."""
         share = np.linspace(0.0, 1.0, ALONG_PANEL)
         t = low[:, None] + (high - low)[:, None] * share
-        points = self.at(np.repeat(panel, ALONG_PANEL), t.ravel()).reshape(
-            len(panel), ALONG_PANEL, 2
-        )
+        points = self.at(np.repeat(panel, ALONG_PANEL), t.ravel()).reshape(*t.shape, 2)
         least, most = points.min(axis=1), points.max(axis=1)
         room = ROOM * (most - least).max(axis=1, initial=0.0)[:, None]
         return least - room, most + room
@@ -236,9 +234,13 @@ class Panels:
         t[:, -1] = stop
         t, within = self._with_corners(panel, t, low, high)
         row, column = np.nonzero(within[:, 1:] != within[:, :-1])
-        crossing = self._crossings(
-            panel[row], t[row, column], t[row, column + 1], within[row, column], low, high
-        )
+        # Where panels enter or leave the box, by halving.
+        before, after = t[row, column], t[row, column + 1]
+        for _ in range(BISECTIONS if len(row) else 0):
+            middle = 0.5 * (before + after)
+            same = self._within(panel[row], middle, low, high) == within[row, column]
+            before, after = np.where(same, middle, before), np.where(same, after, middle)
+        crossing = 0.5 * (before + after)
         out: list[Stretch] = []
         for i, own in enumerate(panel.tolist()):
             cuts = crossing[row == i].tolist()
@@ -294,19 +296,3 @@ class Panels:
     def _within(self, panel: Ints, t: Points, low: Points, high: Points) -> Flags:
         points = self.at(panel, t)
         return np.asarray(np.all((points >= low) & (points <= high), axis=1))
-
-    def _crossings(
-        self,
-        panel: Ints,
-        start: Points,
-        stop: Points,
-        first: Flags,
-        low: Points,
-        high: Points,
-    ) -> Points:
-        """Return the parameters between two at which panels enter or leave a box."""
-        for _ in range(BISECTIONS if len(panel) else 0):
-            middle = 0.5 * (start + stop)
-            same = self._within(panel, middle, low, high) == first
-            start, stop = np.where(same, middle, start), np.where(same, stop, middle)
-        return 0.5 * (start + stop)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +14,15 @@ from numpy.typing import ArrayLike
 from sharpfront.arrays import Flags, Ints
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Pieces, Sieve
-from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
+from sharpfront.geometry.domain import BoundaryPoints, Points, State
 from sharpfront.geometry.shape import Shape, checked_name
 
 _LABELLED = 2000
+
+
+def _of_shape(name: str) -> Any:
+    """Return a property, or a method, that is the other region's."""
+    return property(lambda self: getattr(self.shape, name))
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,67 +32,23 @@ class Relabelled(Shape):
     shape: Shape
     name: str
 
-    def _inner(self, window: Points | None) -> Pieces:
-        return self.shape.pieces_in(window)
-
     @abstractmethod
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return the smooth pieces of each part."""
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates."""
-        return self.shape.dimension
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """The names of the coordinates."""
-        return self.shape.coordinates
-
-    @property
-    def bounds(self) -> Points:
-        """Lower and upper corner of the bounding box, (2, d)."""
-        return self.shape.bounds
-
-    @property
-    def measure(self) -> float:
-        """Area or volume."""
-        return self.shape.measure
-
-    @property
-    def periodic_axes(self) -> tuple[bool, ...]:
-        """Along which coordinates the two ends are joined."""
-        return self.shape.periodic_axes
-
-    @property
-    def corners(self) -> Points:
-        """The points where the boundary has a corner, (k, d)."""
-        return self.shape.corners
-
-    @property
-    def slack(self) -> float:
-        """How far outside a point may be by rounding."""
-        return self.shape.slack
-
-    def contains(self, points: Points) -> Flags:
-        """Tell which of the points (m, d) lie in the closed region."""
-        return self.shape.contains(points)
-
-    def shut(self, points: Points) -> Flags:
-        """Tell which points (m, d) lie on faces behind which all was taken away."""
-        return self.shape.shut(points)
-
-    def within(self, points: Points, slack: float) -> Flags:
-        """Tell which points (m, d) are inside or at most `slack` outside."""
-        return self.shape.within(points, slack)
-
-    def sample(self, count: int, how: Sampling = "quasi", seed: int = 0) -> Points:
-        """Return points of the region, (count, d)."""
-        return self.shape.sample(count, how, seed)
-
-    def distance(self, points: Points) -> Points:
-        """Return the distance to the boundary, positive inside, (m,)."""
-        return self.shape.distance(points)
+    # What does not depend on names is asked of the other region.
+    dimension = _of_shape("dimension")
+    coordinates = _of_shape("coordinates")
+    bounds = _of_shape("bounds")
+    measure = _of_shape("measure")
+    periodic_axes = _of_shape("periodic_axes")
+    corners = _of_shape("corners")
+    slack = _of_shape("slack")
+    contains = _of_shape("contains")
+    shut = _of_shape("shut")
+    within = _of_shape("within")
+    sample = _of_shape("sample")
+    distance = _of_shape("distance")
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +68,7 @@ class Named(Relabelled):
 
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return all pieces under the one name."""
-        every = self._inner(window).values()
+        every = self.shape.pieces_in(window).values()
         return {self.name: tuple(piece for pieces in every for piece in pieces)} if every else {}
 
     def state(self) -> State:
@@ -128,8 +90,17 @@ class Marked(Relabelled):
         checked_name(self.name)
         if self.dimension == 1:
             raise DomainError("The ends of an interval have their names already, left and right.")
-        if np.all(np.isfinite(self.bounds)):
-            self._refuse_what_is_no_part()
+        if not np.all(np.isfinite(self.bounds)):
+            return
+        if self.name in self.shape.parts:
+            raise DomainError(
+                f"The boundary has a part {self.name!r} already; its parts are "
+                f"{', '.join(self.shape.parts)}."
+            )
+        if self.name not in self.parts:
+            raise DomainError(
+                f"The function for {self.name!r} is true nowhere on the boundary of {self.shape!r}."
+            )
 
     def __repr__(self) -> str:
         return f"{self.shape!r}.part({self.name!r}, ...)"
@@ -141,10 +112,10 @@ class Marked(Relabelled):
 
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return the pieces cut where the function changes between true and false."""
-        rest, cut = (Sieve(self._level, side, 0.0) for side in (self._outside, self._inside))
+        rest, cut = (Sieve(self._level, partial(self._side, true), 0.0) for true in (False, True))
         found: Pieces = {}
         marked = []
-        for name, pieces in self._inner(window).items():
+        for name, pieces in self.shape.pieces_in(window).items():
             left = tuple(kept for piece in pieces for kept in piece.kept(rest))
             marked += [kept for piece in pieces for kept in piece.kept(cut)]
             if left:
@@ -153,27 +124,9 @@ class Marked(Relabelled):
 
     def state(self) -> State:
         """Return words and arrays from which `restore_domain` makes the region again."""
-        points = np.concatenate(
-            [self.shape.boundary(part, _LABELLED).points for part in self.shape.parts]
-        )
-        return {
-            "kind": "marked",
-            "name": self.name,
-            "shape": self.shape.state(),
-            "points": points,
-            "marks": self._marks(points),
-        }
-
-    def _refuse_what_is_no_part(self) -> None:
-        if self.name in self.shape.parts:
-            raise DomainError(
-                f"The boundary has a part {self.name!r} already; its parts are "
-                f"{', '.join(self.shape.parts)}."
-            )
-        if self.name not in self.parts:
-            raise DomainError(
-                f"The function for {self.name!r} is true nowhere on the boundary of {self.shape!r}."
-            )
+        own = [self.shape.boundary(part, _LABELLED).points for part in self.shape.parts]
+        kept = {"points": np.concatenate(own), "marks": self._marks(np.concatenate(own))}
+        return {"kind": "marked", "name": self.name, "shape": self.shape.state(), **kept}
 
     def _marks(self, points: Points) -> Flags:
         try:
@@ -189,11 +142,8 @@ class Marked(Relabelled):
         # Larger than any length: between two points of one kind nothing is looked for.
         return np.where(self._marks(points), np.inf, -np.inf)
 
-    def _inside(self, found: BoundaryPoints) -> Ints:
-        return self._marks(found.points).astype(np.int64)
-
-    def _outside(self, found: BoundaryPoints) -> Ints:
-        return 1 - self._inside(found)
+    def _side(self, true: bool, found: BoundaryPoints) -> Ints:
+        return np.asarray(self._marks(found.points) == true, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

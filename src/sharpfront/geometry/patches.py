@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
 from sharpfront.arrays import Ints
 from sharpfront.geometry.curves import Sieve
@@ -247,7 +248,13 @@ class Sphere(Patch):
 
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images of points of the unit cube."""
-        normals = self._on_a_globe(unit) if self.parameters == 2 else self._from_normal(unit)
+        if self.parameters == 2:
+            height, angle = 2 * unit[:, 0] - 1, 2 * math.pi * unit[:, 1]
+            across = np.sqrt(1 - height**2)
+            normals = np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
+        else:
+            # Points that are normally distributed lie in all directions alike.
+            normals = np.asarray(ndtri(np.clip(unit, 1e-12, 1 - 1e-12)))
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         return BoundaryPoints(self.centre + self.radius * normals, normals)
 
@@ -261,16 +268,6 @@ class Sphere(Patch):
         normals = points - self.centre
         normals = normals / np.linalg.norm(normals, axis=1)[:, None]
         return BoundaryPoints(self.centre + self.radius * normals, normals)
-
-    def _on_a_globe(self, unit: Points) -> Points:
-        height, angle = 2 * unit[:, 0] - 1, 2 * math.pi * unit[:, 1]
-        across = np.sqrt(1 - height**2)
-        return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
-
-    def _from_normal(self, unit: Points) -> Points:
-        from scipy.special import ndtri
-
-        return np.asarray(ndtri(np.clip(unit, 1e-12, 1 - 1e-12)))
 
 
 @dataclass(frozen=True, eq=False)

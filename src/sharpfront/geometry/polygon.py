@@ -48,8 +48,7 @@ class Polygon(Shape):
         shape = shapely.geometry.polygon.orient(shape)
         rings = (shape.exterior, *shape.interiors)
         shapely.prepare(shape)
-        object.__setattr__(self, "_shape", shape)
-        object.__setattr__(self, "rings", tuple(_corners(each.coords) for each in rings))
+        vars(self).update(_shape=shape, rings=tuple(_corners(each.coords) for each in rings))
 
     def __repr__(self) -> str:
         holes = len(self.rings) - 1
@@ -57,11 +56,9 @@ class Polygon(Shape):
         return f"Polygon({len(self.rings[0])} corners{kind})"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Polygon)
-            and len(self.rings) == len(other.rings)
-            and all(map(np.array_equal, self.rings, other.rings))
-        )
+        if not isinstance(other, Polygon) or len(self.rings) != len(other.rings):
+            return False
+        return all(map(np.array_equal, self.rings, other.rings))
 
     def __hash__(self) -> int:
         return hash(tuple(each.tobytes() for each in self.rings))

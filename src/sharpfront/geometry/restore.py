@@ -10,13 +10,12 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
-from sharpfront.geometry.domain import Domain, State
+from sharpfront.geometry.domain import Domain, SpaceTime, State
 from sharpfront.geometry.parts import Marked, Named, Nearest
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.shape import Shape
 from sharpfront.geometry.solid import Solid
-from sharpfront.geometry.spacetime import SpaceTime
 
 
 def restore_domain(state: State) -> Domain:
@@ -49,11 +48,6 @@ def _box(state: State) -> Shape:
     return Box(*state["sides"], periodic=state["periodic"])
 
 
-def _combination(state: State) -> Shape:
-    first, second = _shape(state["first"]), _shape(state["second"])
-    return Combination(state["operation"], first, second)
-
-
 def _marked(state: State) -> Shape:
     where = Nearest(np.asarray(state["points"]), np.asarray(state["marks"], dtype=bool))
     return Marked(_shape(state["shape"]), state["name"], where)
@@ -69,5 +63,5 @@ _MAKERS: dict[str, Callable[[State], Shape]] = {
     "cloud": lambda s: Cloud(s["points"], s["normals"]),
     "named": lambda s: Named(_shape(s["shape"]), s["name"]),
     "marked": _marked,
-    "combination": _combination,
+    "combination": lambda s: Combination(s["operation"], _shape(s["first"]), _shape(s["second"])),
 }

@@ -39,9 +39,8 @@ def unit_sample(count: int, dimension: int, how: Sampling, seed: int) -> Points:
     if how == "grid":
         per_side = max(1, math.floor(count ** (1 / dimension) + 1e-9)) if count else 0
         axis = (np.arange(per_side) + 0.5) / max(per_side, 1)
-        return np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1).reshape(
-            -1, dimension
-        )
+        grid = np.meshgrid(*[axis] * dimension, indexing="ij")
+        return np.stack(grid, axis=-1).reshape(-1, dimension)
     if how == "quasi":
         power = max(0, math.ceil(math.log2(max(count, 1))))
         return _quasi(power, dimension, seed)[:count].copy()

@@ -148,10 +148,8 @@ class Shape(ABC):
         """
         pieces = self.smooth_pieces(part)
         counts = shares(checked_count(count), [piece.measure for piece in pieces])
-        found = [
-            p.spread(int(n), seed) for p, n in zip(pieces, counts, strict=True) if n or not count
-        ]
-        return BoundaryPoints.joined(found)
+        pairs = [(p, int(n)) for p, n in zip(pieces, counts, strict=True) if n or not count]
+        return BoundaryPoints.joined([p.spread(n, seed) for p, n in pairs])
 
     def boundary_measure(self, part: str) -> float:
         """Return the length or area of one part of the boundary."""
@@ -218,10 +216,8 @@ class Shape(ABC):
         low, high = self.bounds
         width = (self.measure / max(count, 1)) ** (1 / self.dimension)
         while True:
-            axes = [
-                a + (b - a) * (np.arange(n) + 0.5) / n
-                for a, b, n in zip(low, high, np.ceil((high - low) / width), strict=True)
-            ]
+            ends = zip(low, high, np.ceil((high - low) / width), strict=True)
+            axes = [a + (b - a) * (np.arange(n) + 0.5) / n for a, b, n in ends]
             cells = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
             found = cells.reshape(-1, self.dimension)
             found = found[self.contains(found)]

@@ -50,8 +50,7 @@ class Solid(Shape):
                 f"A solid is made from a file or a trimesh.Trimesh, got {type(surface).__name__}."
             )
         vertices, faces = _checked_surface(surface)
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "faces", faces)
+        vars(self).update(vertices=vertices, faces=faces)
         self._refuse_crossings()
 
     @classmethod

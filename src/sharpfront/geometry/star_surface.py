@@ -134,9 +134,8 @@ class _Star:
         if met is None:
             yield None
             return
-        corners = {
-            tuple(k): tuple(x) for k, x in zip(lattice.tolist(), met.points.tolist(), strict=True)
-        }
+        pairs = zip(lattice.tolist(), met.points.tolist(), strict=True)
+        corners = {tuple(k): tuple(x) for k, x in pairs}
         for axis, end in itertools.product(range(3), (-1, 1)):
             for place in itertools.product(range(-cuts, cuts, 2), repeat=2):
                 ends = [[p, p + 2] for p in place]
@@ -155,12 +154,8 @@ class _Star:
         met = self.along_rays(_rays(np.insert(np.stack(at, axis=1), axis, end, axis=1)))
         if met is None:
             return None
-        weights = [
-            np.einsum(
-                "ia,jb,abk->ijk", _TO_SQUARE, _TO_SQUARE, x.reshape(SQUARE_NODES, SQUARE_NODES, 3)
-            )
-            for x in (met.points, met.normals)
-        ]
+        both = (x.reshape(SQUARE_NODES, SQUARE_NODES, 3) for x in (met.points, met.normals))
+        points, normals = (np.einsum("ia,jb,abk->ijk", _TO_SQUARE, _TO_SQUARE, x) for x in both)
 
         def corner(first: int, second: int) -> tuple[float, ...]:
             key = [first, second]
@@ -168,7 +163,7 @@ class _Star:
             return corners[tuple(key)]
 
         named = tuple(tuple(corner(a, b) for b in ends[1]) for a in ends[0])
-        return Square(weights[0], weights[1], named, self.centre)
+        return Square(points, normals, named, self.centre)
 
 
 def _rays(angles: Points) -> Points:

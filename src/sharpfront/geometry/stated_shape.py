@@ -13,6 +13,8 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import State
 from sharpfront.geometry.shape import Shape
 
+Example = dict[str, float | tuple[float, ...]]
+
 
 class StatedShape(Shape):
     """A shape whose constructor takes numbers and rows of numbers.
@@ -23,7 +25,7 @@ class StatedShape(Shape):
     # The word for it in files.
     kind: ClassVar[str]
     # The constructor's arguments in order, with an example of each; those that may be left out.
-    example: ClassVar[dict[str, float | tuple[float, ...]]]
+    example: ClassVar[Example]
     optional: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod

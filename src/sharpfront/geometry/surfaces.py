@@ -192,9 +192,8 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
         edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
         length = edges.max(axis=1)
         if box is not None:
-            room = (BULGE * length if onto else 0.0 * length)[:, None] + BEYOND_BOX * (
-                box[1] - box[0]
-            )
+            bulge = (BULGE if onto else 0.0) * length[:, None]
+            room = bulge + BEYOND_BOX * (box[1] - box[0])
             near = np.all(corners.min(axis=1) <= box[1] + room, axis=1)
             near &= np.all(corners.max(axis=1) >= box[0] - room, axis=1)
             corners, normals, edges, length = (x[near] for x in (corners, normals, edges, length))

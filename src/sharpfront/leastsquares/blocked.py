@@ -156,7 +156,8 @@ class Blocked:
             count, full = size + sums, rows.own(group)
             full = np.concatenate([full, carry]) if len(carry) else full
             raw, tau = _reduced(full)
-            left += float(raw[count, count]) ** 2 if len(raw) > count else 0.0
+            last = float(raw[count, count]) if len(raw) > count else 0.0
+            left += last * last  # infinite where a power would be an error
             top, second, ties = raw[:count], None, None
             if group == len(sizes) - 1:
                 triangles.append(_Triangle.of(top, count))

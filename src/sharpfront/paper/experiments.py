@@ -7,9 +7,10 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from sharpfront.paper.cases import CASES, FIRST_SEED, METHODS, Case, Method, gmm
 from sharpfront.paper.runs import Done, Failure, Run, Task, View, perform
@@ -45,9 +46,8 @@ class Plan:
 
     def _table(self) -> Iterator[Task]:
         for case, method, seed in itertools.product(CASES, self.methods, _seeds(self.seeds)):
-            yield Task(
-                "table", case, method.name, method.adaptor(case), seed, keep=seed == FIRST_SEED
-            )
+            kept = seed == FIRST_SEED
+            yield Task("table", case, method.name, method.adaptor(case), seed, keep=kept)
 
     def _scan(self) -> Iterator[Task]:
         scanned = [case for case in CASES if case.name in self.scan_cases]
@@ -64,27 +64,14 @@ class Plan:
 
     def _collapse(self) -> Iterator[Task]:
         for case, seed in itertools.product(CASES, _seeds(min(self.seeds, self.scan_seeds))):
-            yield Task(
-                "collapse",
-                case,
-                "gmm",
-                gmm(case, density="squared"),
-                seed,
-                (("density", "squared"),),
-                keep=seed == FIRST_SEED,
-            )
+            adaptor, setting = gmm(case, density="squared"), (("density", "squared"),)
+            yield Task("collapse", case, "gmm", adaptor, seed, setting, seed == FIRST_SEED)
 
 
 def quick_plan(seeds: int | None = None, methods: tuple[Method, ...] = METHODS) -> Plan:
     """Return a plan for half a minute: every part of the report, few seeds."""
-    return Plan(
-        seeds or 3,
-        scan_seeds=1,
-        epsilons=(1e-8, 1e-3),
-        samplings=("random",),
-        scan_cases=("single",),
-        methods=methods,
-    )
+    scan: dict[str, Any] = {"epsilons": (1e-8, 1e-3), "samplings": ("random",)}
+    return Plan(seeds or 3, scan_seeds=1, scan_cases=("single",), methods=methods, **scan)
 
 
 def full_plan(seeds: int | None = None, methods: tuple[Method, ...] = METHODS) -> Plan:
@@ -127,7 +114,13 @@ def execute(
 ) -> Results:
     """Do all runs of a plan in some processes, on which the results do not depend."""
     tasks = plan.tasks()
-    performed = _in_turn(tasks, on_done) if jobs == 1 else _spread(tasks, jobs, on_done)
+    if jobs == 1:
+        performed = []
+        for task in tasks:
+            performed.append(perform(task))
+            on_done(task)
+    else:
+        performed = _spread(tasks, jobs, on_done)
     results = [done.run for done in performed]
     views = {
         (task.group, task.case.name, task.method): done.view
@@ -142,14 +135,6 @@ def execute(
     )
 
 
-def _in_turn(tasks: Sequence[Task], on_done: Callable[[Task], None]) -> list[Done]:
-    performed = []
-    for task in tasks:
-        performed.append(perform(task))
-        on_done(task)
-    return performed
-
-
 def _spread(tasks: Sequence[Task], jobs: int, on_done: Callable[[Task], None]) -> list[Done]:
     # A fresh interpreter for each worker: forking a process with BLAS threads is not safe.
     context = multiprocessing.get_context("spawn")
@@ -159,7 +144,8 @@ def _spread(tasks: Sequence[Task], jobs: int, on_done: Callable[[Task], None]) -
             futures = {pool.submit(perform, task): task for task in tasks}
         for future in as_completed(futures):
             on_done(futures[future])
-        return [_result(future, task) for future, task in futures.items()]
+        errors = [(future.exception(), future, task) for future, task in futures.items()]
+        return [Done(Failure.of(task, e)) if e else f.result() for e, f, task in errors]
     finally:
         # After an interrupt: drop what has not begun; what has begun takes a second or two.
         pool.shutdown(wait=True, cancel_futures=True)
@@ -199,8 +185,3 @@ def _interrupts_held() -> Iterator[None]:
 def _ignore_interrupt() -> None:
     # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _result(future: Future[Done], task: Task) -> Done:
-    error = future.exception()
-    return future.result() if error is None else Done(Failure.of(task, error))

@@ -9,9 +9,13 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import Feature
@@ -20,11 +24,6 @@ from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import View
 from sharpfront.paper.summary import sci, spread, zero_scores
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
 WIDTH = 5.6
 INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
 
@@ -32,8 +31,6 @@ INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw with the look of the report, whatever the user's own settings are."""
-    import matplotlib as mpl
-
     with mpl.rc_context():
         mpl.rcdefaults()
         look = files("sharpfront.paper") / "report.mplstyle"
@@ -43,8 +40,6 @@ def styled() -> Iterator[None]:
 
 def panels(heights: tuple[float, ...], height: float) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels one above the other."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)
     return figure, list(axes[:, 0])
@@ -74,8 +69,6 @@ def plain_logs(figure: Figure) -> Figure:
 
     Typeset powers and their many minor ticks would take half of the drawing time.
     """
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
     label = FuncFormatter(lambda value, _: f"1e{round(math.log10(value))}" if value > 0 else "")
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -87,14 +80,14 @@ def plain_logs(figure: Figure) -> Figure:
 
 def draw_all(results: Results) -> Iterator[tuple[str, Figure]]:
     """Yield every figure that the results allow, with its file name without ending."""
+    of_a_case = {"profile": draw_profile, "density": draw_density, "collapse": draw_collapse}
+    of_all = {"scatter": draw_scatter, "condition": draw_condition, "sensitivity": draw_sensitivity}
     with styled():
         for case in results.plan.cases:
-            yield f"profile-{case.name}", plain_logs(draw_profile(results, case))
-            yield f"density-{case.name}", plain_logs(draw_density(results, case))
-            yield f"collapse-{case.name}", plain_logs(draw_collapse(results, case))
-        yield "scatter", plain_logs(draw_scatter(results))
-        yield "condition", plain_logs(draw_condition(results))
-        yield "sensitivity", plain_logs(draw_sensitivity(results))
+            for name, draw in of_a_case.items():
+                yield f"{name}-{case.name}", plain_logs(draw(results, case))
+        for name, draw_both in of_all.items():
+            yield name, plain_logs(draw_both(results))
 
 
 _RANGE = (-0.75, 1.75)
@@ -166,21 +159,12 @@ def _panel(axes: Axes, case: Case, method: Method, view: View, *, zoomed: bool) 
     def place(points: FloatArray) -> FloatArray:
         return in_widths(case, points) if zoomed else points
 
-    axes.fill_between(
-        place(step.points), 1e-9, step.density, color=PALE, lw=0, label="p_res on a fine grid"
-    )
-    axes.plot(
-        place(step.rows),
-        step.rows_density,
-        ".",
-        ms=2.2,
-        color=INK,
-        rasterized=True,
-        label="p_res at the rows",
-    )
-    axes.plot(
-        place(fine), mixture.density(fine), color=method.colour, lw=1.8, label="learned mixture"
-    )
+    on_grid, rows = place(step.points), place(step.rows)
+    axes.fill_between(on_grid, 1e-9, step.density, color=PALE, lw=0, label="p_res on a fine grid")
+    dots: dict[str, Any] = {"ms": 2.2, "color": INK, "rasterized": True}
+    axes.plot(rows, step.rows_density, ".", label="p_res at the rows", **dots)
+    look: dict[str, Any] = {"color": method.colour, "lw": 1.8}
+    axes.plot(place(fine), mixture.density(fine), label="learned mixture", **look)
     axes.set(yscale="log", ylim=(1e-4, 1e5), ylabel="density")
     if zoomed:
         zoom_axis(axes, case)
@@ -199,7 +183,12 @@ def draw_collapse(results: Results, case: Case) -> Figure:
     figure, (above, below) = panels((1.6, 1), 4.8)
     if log is not None and squared is not None:
         _densities(above, log, squared)
-        _kernel_counts(below, log, squared)
+        edges = np.linspace(0, 1, 51).tolist()
+        for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
+            centres = view.steps[min(1, len(view.steps) - 1)].centres
+            below.hist(centres, edges, histtype="step", color=colour, lw=1.5, label=words)
+        below.set(yscale="log", ylabel="kernels per\n1/50 of the domain", ylim=(0.7, None))
+        below.legend(loc="upper center", ncols=2)
     above.set_title(f"{case.label}: two densities from one residual")
     below.set_title("Kernels of the next solve")
     for axes in (above, below):
@@ -217,21 +206,11 @@ def _densities(axes: Axes, log: View, squared: View) -> None:
         axes.plot(step.rows, density, ".", ms=2, color=colour, alpha=0.35, rasterized=True)
         mixture = view.steps[1].mixture if len(view.steps) > 1 else None
         if mixture is not None:
-            axes.plot(
-                fine, mixture.density(fine), color=colour, lw=1.8, label=f"mixture of {words}"
-            )
+            label = f"mixture of {words}"
+            axes.plot(fine, mixture.density(fine), color=colour, lw=1.8, label=label)
     axes.plot([], [], ".", color=GREY, label="dots: the density at the rows")
     axes.axhline(1, color=INK, lw=0.8, ls=":", label="even density")
     axes.set(yscale="log", ylim=(1e-4, 1e3), ylabel="density")
-    axes.legend(loc="upper center", ncols=2)
-
-
-def _kernel_counts(axes: Axes, log: View, squared: View) -> None:
-    edges = np.linspace(0, 1, 51).tolist()
-    for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
-        centres = view.steps[min(1, len(view.steps) - 1)].centres
-        axes.hist(centres, edges, histtype="step", color=colour, lw=1.5, label=words)
-    axes.set(yscale="log", ylabel="kernels per\n1/50 of the domain", ylim=(0.7, None))
     axes.legend(loc="upper center", ncols=2)
 
 
@@ -247,23 +226,15 @@ def draw_scatter(results: Results) -> Figure:
 def _scatter_panel(axes: Axes, results: Results, case: Case) -> None:
     for method in results.plan.methods:
         runs = results.select("table", case.name, method.name)
-        axes.plot(
-            [run.rmse for run in runs],
-            [run.max_error for run in runs],
-            "o",
-            ms=5,
-            color=method.colour,
-            alpha=0.75,
-            mew=0,
-            label=method.title,
-        )
+        both = [run.rmse for run in runs], [run.max_error for run in runs]
+        look: dict[str, Any] = {"ms": 5, "color": method.colour, "alpha": 0.75, "mew": 0}
+        axes.plot(*both, "o", label=method.title, **look)
     zero = zero_scores(case)
     axes.plot([zero.rmse], [zero.max_error], "X", ms=8, color=INK, label="the function u = 0")
     claim = case.published["adaptive"].rmse
     axes.axvline(claim, color=GREY, lw=1, ls="--")
-    axes.text(
-        claim * 1.25, 0.03, f"paper: {sci(claim)}", transform=axes.get_xaxis_transform(), color=GREY
-    )
+    flat = axes.get_xaxis_transform()
+    axes.text(claim * 1.25, 0.03, f"paper: {sci(claim)}", transform=flat, color=GREY)
     axes.axhline(1, color=GREY, lw=0.8, ls=":")
     axes.set(xscale="log", yscale="log", title=case.label, ylabel="largest error (graded grid)")
     axes.set_xlabel("root mean square error (uniform grid)")
@@ -299,25 +270,22 @@ def _strip(axes: Axes, values: Sequence[float], level: float, colour: str) -> No
 
 def draw_sensitivity(results: Results) -> Figure:
     """Draw both measures for every setting of the scan."""
-    from matplotlib.figure import Figure
-
     runs = results.select("sensitivity")
     keys = list(dict.fromkeys((run.case, run.setting) for run in runs))
     figure = Figure(figsize=(WIDTH, 1.4 + 0.2 * len(keys)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
-    for panel, name, words in zip(
-        axes, ("rmse", "max_error"), ("uniform RMSE", "largest error"), strict=True
-    ):
+    measures = ("rmse", "uniform RMSE"), ("max_error", "largest error")
+    for panel, (name, words) in zip(axes, measures, strict=True):
         for level, key in enumerate(reversed(keys)):
             values = [getattr(run, name) for run in runs if (run.case, run.setting) == key]
             _strip(panel, values, level, "#c44e52" if key[0] == "single" else "#4c72b0")
         panel.set(xscale="log", xlabel=words)
         panel.grid(axis="x", color="#eeeeee")
-    axes[0].set_yticks(range(len(keys)), [_words(*key) for key in reversed(keys)], fontsize=7)
+    labels = []
+    for case, setting in reversed(keys):
+        given = dict(setting)
+        words = f"ε={given['epsilon']}, λ={given['lambda']}, {given['collocation']}"
+        labels.append(f"{case}, {words}")
+    axes[0].set_yticks(range(len(keys)), labels, fontsize=7)
     axes[1].axvline(1, color=GREY, lw=0.8, ls=":")
     return figure
-
-
-def _words(case: str, setting: Sequence[tuple[str, str]]) -> str:
-    given = dict(setting)
-    return f"{case}, ε={given['epsilon']}, λ={given['lambda']}, {given['collocation']}"

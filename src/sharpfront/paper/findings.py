@@ -7,15 +7,18 @@ What a finding is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from sharpfront.paper.cases import COLLOCATION, NEAR, NU, Case
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
 from sharpfront.paper.summary import WORDS, count, said, sci, settings, spread_of, zero_scores
+
+T = TypeVar("T")
 
 
 class Verdict(StrEnum):
@@ -53,6 +56,17 @@ def finding(
     return Finding(key, said(key, "title", **facts), verdict, evidence, figures)
 
 
+class NoRunsError(Exception):
+    """There is nothing to say: what a finding looks at was not run."""
+
+
+def known(found: list[T]) -> list[T]:
+    """Return what was found, if there is any."""
+    if not found:
+        raise NoRunsError
+    return found
+
+
 def within(value: float, target: float, part: float) -> bool:
     """Tell whether a value is the target to a part of it."""
     return abs(value - target) <= part * abs(target)
@@ -61,7 +75,7 @@ def within(value: float, target: float, part: float) -> bool:
 def adaptive_runs(results: Results, case: str | None = None) -> list[Run]:
     """Return the runs of Table 1 beside the paper's adaptive row."""
     names = [method.name for method in results.plan.methods if method.row == "adaptive"]
-    return [run for run in results.select("table", case) if run.method in names]
+    return known([run for run in results.select("table", case) if run.method in names])
 
 
 def paper_runs(results: Results) -> list[Run]:
@@ -84,30 +98,21 @@ _OVERLAP = 2.5
 def find(results: Results) -> list[Finding]:
     """Return every finding that the results allow, in the order of reading."""
     single, double = results.plan.cases
-    found = [
-        single_baseline(results, single),
-        random_centres(results, single),
-        double_baseline(results, double),
-        adaptive(results, single),
-        adaptive(results, double),
-        measure(results),
-        rows(results),
-        mixture(results),
-        floor(results),
-        conditioning(results),
-        collapse(results),
-        sensitivity(results),
-        own_opinion(results),
-        own_methods(results),
-    ]
-    return [finding for finding in found if finding is not None]
+    asked: tuple[tuple[Callable[..., Finding], *tuple[Case, ...]], ...] = (
+        *((single_baseline, single), (random_centres, single), (double_baseline, double)),
+        *((adaptive, single), (adaptive, double), (measure,), (rows,), (mixture,), (floor,)),
+        *((conditioning,), (collapse,), (sensitivity,), (own_opinion,), (own_methods,)),
+    )
+    found = []
+    for ask, *cases in asked:
+        with suppress(NoRunsError):
+            found.append(ask(results, *cases))
+    return found
 
 
-def single_baseline(results: Results, case: Case) -> Finding | None:
+def single_baseline(results: Results, case: Case) -> Finding:
     """Compare the baseline's error on the single layer with the paper's, and say what it is."""
-    runs = results.select("table", case.name, "rbf")
-    if not runs:
-        return None
+    runs = known(results.select("table", case.name, "rbf"))
     paper, rmse = case.published["baseline"].rmse, spread_of(runs, "rmse")
     close = count(runs, lambda run: within(run.rmse, paper, 0.02))
     half = count(runs, lambda run: within(run.level, 0.5, 0.02) and run.unevenness < 0.01)
@@ -117,11 +122,9 @@ def single_baseline(results: Results, case: Case) -> Finding | None:
     return finding("single-baseline", verdict, parts, {"runs": len(runs), **facts})
 
 
-def double_baseline(results: Results, case: Case) -> Finding | None:
+def double_baseline(results: Results, case: Case) -> Finding:
     """Compare the baseline's error on the double layer with the paper's and with u = 0."""
-    runs = results.select("table", case.name, "rbf")
-    if not runs:
-        return None
+    runs = known(results.select("table", case.name, "rbf"))
     rmse, error = spread_of(runs, "rmse"), spread_of(runs, "max_error")
     paper, zero = case.published["baseline"].rmse, zero_scores(case)
     factor = max(rmse.median / paper, paper / rmse.median)
@@ -131,11 +134,9 @@ def double_baseline(results: Results, case: Case) -> Finding | None:
     return finding("double-baseline", verdict, parts, facts)
 
 
-def adaptive(results: Results, case: Case) -> Finding | None:
+def adaptive(results: Results, case: Case) -> Finding:
     """Compare the adaptive method's error with the paper's, and look into the layer."""
     runs = adaptive_runs(results, case.name)
-    if not runs:
-        return None
     rmse, error = spread_of(runs, "rmse"), spread_of(runs, "max_error")
     paper = case.published["adaptive"].rmse
     reached = count(runs, lambda run: run.rmse <= 2 * paper)
@@ -149,7 +150,7 @@ def adaptive(results: Results, case: Case) -> Finding | None:
     return replace(found, key=f"{case.name}-adaptive", figures=(f"profile-{case.name}",))
 
 
-def mixture(results: Results) -> Finding | None:
+def mixture(results: Results) -> Finding:
     """Say how much of the learned mixture lies where the layer is."""
     items, holds = [], []
     for case in results.plan.cases:
@@ -161,16 +162,12 @@ def mixture(results: Results) -> Finding | None:
                 holds.append(share.median > 0.5)
                 facts = {"case": case, "method": method, "share": share, "even": even}
                 items.append(said("mixture", "item", **facts))
-    if not items:
-        return None
-    return finding("mixture", agreed(holds), ["what", "items", "why"], {"near": NEAR}, items)
+    return finding("mixture", agreed(holds), ["what", "items", "why"], {"near": NEAR}, known(items))
 
 
-def conditioning(results: Results) -> Finding | None:
+def conditioning(results: Results) -> Finding:
     """Compare the conditioning with even and with adapted kernels."""
     runs = adaptive_runs(results)
-    if not runs:
-        return None
     first, last = spread_of(runs, "condition_first"), spread_of(runs, "condition_last")
     better = count(runs, lambda run: run.condition_last < run.condition_first)
     verdict = Verdict.PARTLY if better > len(runs) / 4 else Verdict.FAILS
@@ -180,7 +177,7 @@ def conditioning(results: Results) -> Finding | None:
     return finding("conditioning", verdict, parts, facts)
 
 
-def collapse(results: Results) -> Finding | None:
+def collapse(results: Results) -> Finding:
     """Compare how far the squared residual and its logarithm concentrate."""
     items, holds, narrowest = [], [], 1.0
     for case in results.plan.cases:
@@ -195,25 +192,22 @@ def collapse(results: Results) -> Finding | None:
         narrowest = min(narrowest, narrow)
         facts = {"case": case, "tame": tame, "raw": raw, "wide": wide, "narrow": narrow}
         items.append(said("collapse", "item", **facts))
-    if not items:
-        return None
+    known(items)
     parts = ["what", "items", "mild"] if narrowest > 0.05 else ["what", "items"]
     return finding("collapse", agreed(holds), parts, {}, items)
 
 
-def random_centres(results: Results, case: Case) -> Finding | None:
+def random_centres(results: Results, case: Case) -> Finding:
     """Say what the baseline gives if its centres are drawn independently."""
-    runs = results.select("table", case.name, "rbf-random")
-    even = results.select("table", case.name, "rbf")
-    if not runs or not even:
-        return None
+    runs = known(results.select("table", case.name, "rbf-random"))
+    even = known(results.select("table", case.name, "rbf"))
     half = count(runs, lambda run: within(run.rmse, 0.5, 0.02))
     flat = count(runs, lambda run: run.unevenness < 0.01)
     width = _OVERLAP / case.kernels
     wide, narrow = (spread_of(some, "widest_gap").median / width for some in (runs, even))
-    known = [run for run in runs if run.expected_level is not None]
-    close = count(known, lambda run: abs(run.level - (run.expected_level or 0)) < 0.1)
-    counts = {"half": half, "flat": flat, "close": close, "known": len(known), "runs": len(runs)}
+    told = [run for run in runs if run.expected_level is not None]
+    close = count(told, lambda run: abs(run.level - (run.expected_level or 0)) < 0.1)
+    counts = {"half": half, "flat": flat, "close": close, "known": len(told), "runs": len(runs)}
     facts = {
         "rmse": spread_of(runs, "rmse"),
         "levels": spread_of(runs, "level"),
@@ -225,11 +219,9 @@ def random_centres(results: Results, case: Case) -> Finding | None:
     return finding("random-centres", Verdict.NOTE, ["score", "gaps"], facts)
 
 
-def measure(results: Results) -> Finding | None:
+def measure(results: Results) -> Finding:
     """Say what the paper's measure sees of the layer."""
-    runs = paper_runs(results)
-    if not runs:
-        return None
+    runs = known(paper_runs(results))
     facts = {
         "fooled": count(runs, lambda run: run.rmse < 1e-2 and run.max_error > 0.2),
         "runs": len(runs),
@@ -244,11 +236,9 @@ def measure(results: Results) -> Finding | None:
     return finding("measure", Verdict.NOTE, ["fooled", "grid"], facts)
 
 
-def rows(results: Results) -> Finding | None:
+def rows(results: Results) -> Finding:
     """Count the rows of the equation that see the layer."""
-    runs = paper_runs(results)
-    if not runs:
-        return None
+    runs = known(paper_runs(results))
     near, dead = spread_of(runs, "rows_near"), spread_of(runs, "dead_columns")
     inside = count(runs, lambda run: bool(run.rows_inside))
     some = count(runs, lambda run: run.dead_columns > 0)
@@ -257,24 +247,20 @@ def rows(results: Results) -> Finding | None:
     return finding("rows", Verdict.NOTE, parts, {"rows": COLLOCATION, "widths": NEAR, **facts})
 
 
-def floor(results: Results) -> Finding | None:
+def floor(results: Results) -> Finding:
     """Say how narrow a component of the sampled fit can be."""
-    runs = [run for run in results.select("table", method="gmm") if run.narrowest is not None]
-    if not runs:
-        return None
-    narrowest = min(run.narrowest or 0.0 for run in runs)
-    at_limit = count(runs, lambda run: (run.narrowest or 0.0) < 1.1e-3)
+    runs = known(results.select("table", method="gmm"))
+    widths = known([run.narrowest for run in runs if run.narrowest is not None])
+    at_limit = sum(width < 1.1e-3 for width in widths)
     limit = 1e-3
-    facts = {"limit": limit, "single": limit / NU, "double": 2 * limit / NU, "runs": len(runs)}
-    found = {"narrowest": narrowest, "at_limit": at_limit}
+    facts = {"limit": limit, "single": limit / NU, "double": 2 * limit / NU, "runs": len(widths)}
+    found = {"narrowest": min(widths), "at_limit": at_limit}
     return finding("floor", Verdict.NOTE, ["limit"], {**facts, **found})
 
 
-def sensitivity(results: Results) -> Finding | None:
+def sensitivity(results: Results) -> Finding:
     """Say what the settings change that the text leaves open."""
-    scan, runs = settings(results), results.select("sensitivity")
-    if not runs:
-        return None
+    scan, runs = settings(results), known(results.select("sensitivity"))
     resolved = count(runs, lambda run: run.max_error < 0.01)
     best = min(scan, key=lambda setting: setting.max_error.median)
     facts = {
@@ -290,19 +276,17 @@ def sensitivity(results: Results) -> Finding | None:
     return finding("sensitivity", Verdict.NOTE, ["range", "best"], facts)
 
 
-def own_opinion(results: Results) -> Finding | None:
+def own_opinion(results: Results) -> Finding:
     """Say what the library knew without the exact solution."""
     runs = results.select("table")
-    wrong = [run for run in runs if run.max_error > 0.01]
-    if not wrong:
-        return None
+    wrong = known([run for run in runs if run.max_error > 0.01])
     silent = count(wrong, lambda run: run.converged)
     low = count(wrong, lambda run: run.error_estimate < 0.1)
     facts = {"wrong": len(wrong), "runs": len(runs), "silent": silent, "low": low}
     return finding("own-opinion", Verdict.NOTE, ["calls"], facts)
 
 
-def own_methods(results: Results) -> Finding | None:
+def own_methods(results: Results) -> Finding:
     """Say what methods of this library reach on the same problems."""
     items = []
     for method in (m for m in results.plan.methods if m.row is None):
@@ -312,6 +296,4 @@ def own_methods(results: Results) -> Finding | None:
                 error, time = spread_of(runs, "max_error"), spread_of(runs, "seconds")
                 facts = {"error": error, "kernels": runs[0].kernels, "time": time}
                 items.append(said("own-methods", "item", case=case, method=method, **facts))
-    if not items:
-        return None
-    return finding("own-methods", Verdict.NOTE, ["items"], {}, [" ".join(items)])
+    return finding("own-methods", Verdict.NOTE, ["items"], {}, [" ".join(known(items))])

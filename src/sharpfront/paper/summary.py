@@ -13,7 +13,7 @@ from sharpfront.catalog import graded_points, max_error, uniform_rmse
 from sharpfront.paper.cases import CASES, Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
-from sharpfront.show.pages.words import Words
+from sharpfront.show.pages.page import Words
 
 
 @dataclass(frozen=True)

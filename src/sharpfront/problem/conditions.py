@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from sharpfront.checks import explained, finite, listed, numbers_in
 from sharpfront.equation.expression import Expression
@@ -14,6 +14,15 @@ from sharpfront.errors import ProblemError
 
 # Any: SymPy's expressions, which are not imported for their types.
 Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str | Any, ...] | Any
+
+
+def _misplaced(condition: str, what: str) -> str:
+    """Return what to write where a condition stands as if it were a number."""
+    return (
+        f"sf.{condition.partition('(')[0]}(...) is a condition for conditions=[...] and no number "
+        f"in an equation. On an interval {what} is one more unknown, J: write J in the equation, "
+        f"J.dx as one more equation, and conditions=[sf.{condition}]."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +50,7 @@ class At:
 
     point: tuple[float, ...]
     residual: Residual
+    in_equations: ClassVar[str] = _misplaced("at(0.5, lambda u, J, x: J - u)", "u at a point")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,9 @@ class Integral:
 
     integrand: Residual
     equals: float
+    in_equations: ClassVar[str] = _misplaced(
+        "integral(lambda u, J, x: u - J)", "the integral of u over (0, 1)"
+    )
 
 
 @dataclass(frozen=True, eq=False)

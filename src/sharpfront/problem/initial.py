@@ -56,29 +56,23 @@ class InitialState:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickling keeps: graphs, for lambdas do not pickle."""
-        return {**vars(self), "states": {n: self._kept(n) for n in self.states}}
-
-    def _kept(self, name: str) -> Callable[..., Any]:
-        """Return a state as what it computes, where that can be read."""
-        found = self.graph(name)
-        return self.states[name] if found is None else _Formula(found)
+        graphs = {name: self.graph(name) for name in self.states}
+        kept = {n: _Formula(graph) for n, graph in graphs.items() if graph is not None}
+        return {**vars(self), "states": {**self.states, **kept}}
 
     def graph(self, name: str) -> Expression | None:
         """Return what a state computes as a graph; None for a function that cannot be read."""
         if name not in self.read:
-            self.read[name] = self._graph(name)
+            symbols = Symbols((), self.coordinates)
+            try:
+                found = self.states[name](**{c: symbols.stand_in(c) for c in self.coordinates})
+            except Exception:
+                # A table or an interpolant wants numbers. It is called with them too, and says so.
+                found = None
+            if isinstance(found, int | float | np.number):
+                found = Constant(float(found))
+            self.read[name] = found if isinstance(found, Expression) else None
         return self.read[name]
-
-    def _graph(self, name: str) -> Expression | None:
-        symbols = Symbols((), self.coordinates)
-        try:
-            found = self.states[name](**{c: symbols.stand_in(c) for c in self.coordinates})
-        except Exception:
-            # A table or an interpolant wants numbers. It is called with them too, and says so then.
-            return None
-        if isinstance(found, int | float | np.number):
-            return Constant(float(found))
-        return found if isinstance(found, Expression) else None
 
     def values(self, name: str, points: Values) -> Values:
         """Return one state at points (m, d), (m,)."""
@@ -162,10 +156,8 @@ class StateReader:
     def functions(self, given: Initial) -> dict[str, Callable[..., Any]]:
         """Return a function of the coordinates, by name, for each quantity."""
         states = self._by_name(given)
-        return {
-            n: states[n] if isinstance(states[n], _Part) else self._function(states[n], n)
-            for n in self.names
-        }
+        parts = {n: states[n] for n in self.names if isinstance(states[n], _Part)}
+        return {n: parts.get(n) or self._function(states[n], n) for n in self.names}
 
     def _by_name(self, given: Initial) -> Mapping[str, Any]:
         names = self.names
@@ -176,7 +168,9 @@ class StateReader:
                     f"{', '.join(names)}."
                 )
             return given
-        if isinstance(given, tuple | list) and not self._is_row(given):
+        # What is listed for a single unknown may be values on a grid.
+        is_row = self.on_grid is not None and len(names) == 1
+        if isinstance(given, tuple | list) and not (is_row and len(given) > 1):
             if len(given) != len(names):
                 raise self.miscounted(len(given))
             return dict(zip(names, given, strict=True))
@@ -186,10 +180,6 @@ class StateReader:
             raise self.miscounted(1)
         whole = self._called_by_name(given, self.option)
         return {n: _Part(whole, i, self) for i, n in enumerate(names)}
-
-    def _is_row(self, given: Sequence[object]) -> bool:
-        """Tell whether what is listed for a single unknown are values on a grid."""
-        return self.on_grid is not None and len(self.names) == 1 < len(given)
 
     def miscounted(self, count: int) -> ProblemError:
         """Return what is wrong with a number of states that is not that of the quantities."""
@@ -210,11 +200,8 @@ class StateReader:
             return self._called_by_name(state, words)
         if isinstance(state, int | float | np.number) and math.isfinite(state):
             return _Number(float(state))
-        if isinstance(state, np.ndarray | list | tuple):
-            return self._of_array(state, name, words)
-        raise ProblemError(f"The {words} is {state!r}; expected {_SHAPES}.")
-
-    def _of_array(self, state: Any, name: str, words: str) -> Callable[..., Any]:
+        if not isinstance(state, np.ndarray | list | tuple):
+            raise ProblemError(f"The {words} is {state!r}; expected {_SHAPES}.")
         if self.on_grid is not None:
             try:
                 return self.on_grid(name, np.asarray(state, dtype=float))

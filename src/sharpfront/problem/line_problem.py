@@ -149,33 +149,34 @@ def ordinary(problem: Problem) -> LineProblem:
     coefficients: list[Function] = [0.0] * (form.order + 1)
     for term in form.terms:
         coefficients[term.order] = _function(term.coefficient, name, "coefficient")
-    return LineProblem(
-        (low, high),
-        tuple(coefficients),
-        _function(form.source, name, "source", -1.0),
-        linear_conditions(problem, form.order),
-    )
+    source = _function(form.source, name, "source", -1.0)
+    conditions = linear_conditions(problem, form.order)
+    return LineProblem((low, high), tuple(coefficients), source, conditions)
 
 
 def linear_conditions(problem: Problem, order: int) -> tuple[LinearCondition, ...]:
     """Return the conditions of a problem of that order, which are linear."""
-    (name,) = problem.coordinates
-    return (*_boundary(problem), *_periodic(problem, order), *_further(problem, name))
+    coordinates, found = problem.coordinates, list[LinearCondition]()
+    low, high = problem.domain.bounds[:, 0].tolist()
+    for condition in problem.conditions:
+        end = problem.domain.boundary(condition.part)
+        found += [_at(form, end.points, end.normals, coordinates) for form in condition.forms]
+    if problem.domain.periodic_axes[0]:
+        joined = ((Term(low, j), Term(high, j, -1.0)) for j in range(order))
+        found += map(LinearCondition, joined)
+    for further in problem.further:
+        for form in further.forms:
+            if isinstance(further, IntegralCondition):
+                found.append(_integral(form, coordinates[0], (low, high), further.equals))
+            else:
+                found.append(_at(form, np.array([further.point]), None, coordinates))
+    return tuple(found)
 
 
 def _function(expression: Expression, name: str, what: str, sign: float = 1.0) -> Function:
     if isinstance(expression, Constant):
         return sign * expression.value
     return Evaluated(expression, name, f"{what} of the equation", sign)
-
-
-def _boundary(problem: Problem) -> list[LinearCondition]:
-    conditions = []
-    for condition in problem.conditions:
-        end = problem.domain.boundary(condition.part)
-        for form in condition.forms:
-            conditions.append(_at(form, end.points, end.normals, problem.coordinates))
-    return conditions
 
 
 def _at(
@@ -192,36 +193,13 @@ def _at(
     return LinearCondition(tuple(terms), -number(form.source))
 
 
-def _periodic(problem: Problem, order: int) -> list[LinearCondition]:
-    if not problem.domain.periodic_axes[0]:
-        return []
-    low, high = (float(end) for end in problem.domain.bounds[:, 0])
-    return [LinearCondition((Term(low, j), Term(high, j, -1.0))) for j in range(order)]
-
-
-def _further(problem: Problem, name: str) -> list[LinearCondition]:
-    conditions = []
-    for condition in problem.further:
-        for form in condition.forms:
-            if isinstance(condition, IntegralCondition):
-                conditions.append(_integral(form, name, problem, condition.equals))
-            else:
-                point = np.array([condition.point])
-                conditions.append(_at(form, point, None, problem.coordinates))
-    return conditions
-
-
-def _integral(form: LinearForm, name: str, problem: Problem, equals: float) -> LinearCondition:
-    low, high = (float(end) for end in problem.domain.bounds[:, 0])
-    terms = tuple(
-        IntegralTerm(_function(t.coefficient, name, "integrand"), t.order) for t in form.terms
-    )
-    return LinearCondition(terms, equals - _integrated(form.source, name, low, high))
-
-
-def _integrated(expression: Expression, name: str, low: float, high: float) -> float:
-    function = _function(expression, name, "integrand")
-    return integrate(function, low, high)
+def _integral(
+    form: LinearForm, name: str, ends: tuple[float, float], equals: float
+) -> LinearCondition:
+    functions = [_function(t.coefficient, name, "integrand") for t in form.terms]
+    terms = [IntegralTerm(f, t.order) for f, t in zip(functions, form.terms, strict=True)]
+    source = integrate(_function(form.source, name, "integrand"), *ends)
+    return LinearCondition(tuple(terms), equals - source)
 
 
 # Cells of the first round, and rounds of halving.
@@ -231,22 +209,9 @@ _MOST, _FEW = 40_000, 500
 # Gauss-Legendre with ten points, and Gauss-Lobatto with seven. A jump between two points of one
 # rule lies elsewhere between those of the other: one has points at both ends and in the middle.
 _GAUSS = np.polynomial.legendre.leggauss(10)
-_LOBATTO = (
-    np.array(
-        [-1, -0.830223896278567, -0.468848793470714, 0, 0.468848793470714, 0.830223896278567, 1]
-    ),
-    np.array(
-        [
-            1 / 21,
-            0.276826047361566,
-            0.431745381209863,
-            0.487619047619048,
-            0.431745381209863,
-            0.276826047361566,
-            1 / 21,
-        ]
-    ),
-)
+_INNER = np.polynomial.legendre.Legendre.basis(6).deriv().roots()
+_PLACES = np.concatenate([[-1.0], np.sort(_INNER), [1.0]])
+_LOBATTO = _PLACES, 2.0 / (42.0 * np.polynomial.legendre.legval(_PLACES, [0.0] * 6 + [1.0]) ** 2)
 
 
 def integrate(

@@ -19,7 +19,6 @@ from sharpfront.problem.conditions import (
     Integral,
     IntegralCondition,
     Jump,
-    JumpCondition,
     PointCondition,
     Residual,
 )
@@ -34,15 +33,8 @@ from sharpfront.problem.reading import (
 
 # What a problem is made of once it is read.
 _READ = (
-    "domain",
-    "parameters",
-    "time",
-    "symbols",
-    "equations",
-    "conditions",
-    "further",
-    "jumps",
-    "initial",
+    *("domain", "parameters", "time", "symbols", "equations"),
+    *("conditions", "further", "jumps", "initial"),
 )
 
 
@@ -105,16 +97,9 @@ class Problem:
     ) -> None:
         require_domain(domain)
         require_parts(domain, parts)
-        self._stated: dict[str, Any] = {
-            "domain": domain,
-            "equation": equation,
-            "boundary": boundary,
-            "conditions": conditions,
-            "parameters": parameters,
-            "initial": initial,
-            "time": time,
-            **parts,
-        }
+        self._stated: dict[str, Any] = {"domain": domain, "equation": equation, **parts}
+        self._stated |= {"boundary": boundary, "conditions": conditions, "time": time}
+        self._stated |= {"parameters": parameters, "initial": initial}
         self.domain = domain
         self.parameters = checked_parameters(parameters)
         self.time = time_span(time, initial)
@@ -224,17 +209,15 @@ class Problem:
         conditions = [
             *(f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals),
             *(_text(c, to_text(r)) for c in self.further for r in c.residuals),
-            *(t for j in self.jumps for t in _jump_texts(j)),
+            *(
+                f"{to_text(r)} jumps by {to_text(e)} across {j.coordinate} = {j.place:g}"
+                for j in self.jumps
+                for r, e in zip(j.residuals, j.equals, strict=True)
+            ),
         ]
         span = f"; t from {self.time[0]:g} to {self.time[1]:g}" if self.time else ""
         stated = "; ".join([equations, *conditions])
         return f"Problem({self.domain!r}, {stated}{span})"
-
-
-def _jump_texts(stated: JumpCondition) -> list[str]:
-    pairs = zip(stated.residuals, stated.equals, strict=True)
-    across = f"across {stated.coordinate} = {stated.place:g}"
-    return [f"{to_text(r)} jumps by {to_text(e)} {across}" for r, e in pairs]
 
 
 def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:

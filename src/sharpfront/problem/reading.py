@@ -95,17 +95,6 @@ def time_span(
     return numbers[0], numbers[1]
 
 
-def wrong_count(count: int, symbols: Symbols) -> str:
-    """Say that there are not as many residuals as unknowns."""
-    names = ", ".join(symbols.unknowns)
-    return (
-        f"The equation returned {count} residual(s) for {len(symbols.unknowns)} unknown(s) "
-        f"({names}); it must return one for each. Parameters that are not called "
-        f"{', '.join(symbols.coordinates)} are unknowns: capture constants from outside, or give "
-        "them a default, lambda u, x, nu=nu: ..."
-    )
-
-
 def value_for_residual(value: object, what: str, symbols: Symbols) -> EquationError:
     """Return the error of a number that stands where a residual should."""
     u, names = symbols.unknowns[0], ", ".join((*symbols.unknowns, *symbols.coordinates))
@@ -113,15 +102,6 @@ def value_for_residual(value: object, what: str, symbols: Symbols) -> EquationEr
         f"The {what} is the number {value!r}; it must say of what. Write {u + ' = ' + str(value)!r}"
         f" for {u} = {value}, or as a function lambda {names}: {u} - {value}."
     )
-
-
-def refuse_normals(equations: Sequence[Expression]) -> None:
-    """Refuse an outward normal in an equation, which holds inside."""
-    if any(isinstance(node, Normal) for equation in equations for node in ordered(equation)):
-        raise EquationError(
-            "The equation has `.dn`, the derivative along the outward normal, which has a meaning "
-            "on a boundary only. Write derivatives along coordinates, u.dx."
-        )
 
 
 def refuse_loads(residuals: Sequence[Expression], what: str) -> None:
@@ -221,7 +201,7 @@ class Reader:
             residual = boundary if own is None else own
             if own is None and self._is_axis(part):
                 # No boundary of the region: there what is regular is what the equation implies.
-                regular = [e for e in (implied(e, "r") for e in equations) if e is not None]
+                regular = [found for e in equations for found in implied(e, "r")]
                 if regular:
                     conditions.append(Condition(tuple(regular), part))
             elif residual is not None:
@@ -251,16 +231,13 @@ class Reader:
         read = self.residuals(stated.quantity, where)
         require_unknowns(read, where)
         every = stated.equals if isinstance(stated.equals, tuple | list) else (stated.equals,)
-        steps = tuple(step for equals in every for step in self._steps(equals, where))
+        given = ((as_expression(e),) if is_number(e) else self.residuals(e, where) for e in every)
+        steps = tuple(step for own in given for step in own)
         if len(steps) not in (1, len(read)):
             raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
         refuse_loads((*read, *steps), where)
         steps = steps * len(read) if len(steps) == 1 else steps
         return JumpCondition(read, steps, stated.coordinate, stated.place)
-
-    def _steps(self, equals: Residual | float, where: str) -> tuple[Expression, ...]:
-        """Return what quantities jump by: one number, or what a function returns."""
-        return (as_expression(equals),) if is_number(equals) else self.residuals(equals, where)
 
     def further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
         """Return a condition at a point, or on an integral."""
@@ -305,9 +282,18 @@ def equations_of(
     divisor = reader.divisor
     equations = stated if divisor is None else tuple(cleared(e, divisor) for e in stated)
     if len(equations) != len(unknowns):
-        raise EquationError(wrong_count(len(equations), reader.symbols))
+        raise EquationError(
+            f"The equation returned {len(equations)} residual(s) for {len(unknowns)} unknown(s) "
+            f"({', '.join(unknowns)}); it must return one for each. Parameters that are not called "
+            f"{', '.join(coordinates)} are unknowns: capture constants from outside, or give "
+            "them a default, lambda u, x, nu=nu: ..."
+        )
     require_unknowns(equations, "equation")
-    refuse_normals(equations)
+    if any(isinstance(node, Normal) for equation in equations for node in ordered(equation)):
+        raise EquationError(
+            "The equation has `.dn`, the derivative along the outward normal, which has a meaning "
+            "on a boundary only. Write derivatives along coordinates, u.dx."
+        )
     return reader, equations
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +24,6 @@ from sharpfront.problem_file.regions import region
 from sharpfront.problem_file.schema import File
 
 _ANYWHERE = ("x", "y", "z")
-
-
-@dataclass(frozen=True, eq=False)
-class Built:
-    """What a file states."""
-
-    problem: Problem  # domain, equations and conditions
-    names: Names  # all names that its texts may use
-    parameters: Mapping[str, float]  # their values
-    # Exact solutions by the unknowns' names; empty where none is given.
-    exact: Mapping[str, Formula]
 
 
 class Draft:
@@ -60,17 +48,20 @@ class Draft:
         unknowns = self._unknowns(coordinates, known)
         self.names = with_definitions(known.within(unknowns, coordinates), file)
 
-    def built(self) -> Built | None:
+    def exact(self) -> dict[str, Formula]:
+        """Return exact solutions by the unknowns' names; none where none is given."""
+        return functions(self.file.exact or {}, ("exact",), self.names.symbols.unknowns, self.names)
+
+    def problem(self) -> Problem | None:
         """Return what is stated; None if there are mistakes."""
         texts = self._equations()
         parts = self._parts()
         further = self._further()
         initial = self._initial()
-        exact = self._exact()
         if self.book.mistakes or self.domain is None:
             return None
         try:
-            problem = Problem(
+            return Problem(
                 self.domain,
                 self.names.residual(texts),
                 conditions=further,
@@ -82,7 +73,6 @@ class Draft:
         except SharpfrontError as error:
             self.book.note(self._place_of_equations(), str(error))
             return None
-        return Built(problem, self.names, self.parameters, exact)
 
     def _domain(self, names: Names, folder: Path | None) -> Shape | None:
         if self.file.domain is None:
@@ -170,38 +160,29 @@ class Draft:
         """Return the conditions on the boundary as arguments of a problem."""
         conditions = self.file.conditions
         found: dict[str, Any] = {}
+        parts = self.domain.parts if self.domain is not None else ()
         for name, texts in conditions.parts.items():
-            self._require_part(name)
+            if self.domain is not None and name not in parts:
+                known = (*parts, "boundary", "at", "integral")
+                words = (
+                    f"{name!r} is not a part of the boundary.{did_you_mean(name, known)} Known: "
+                    f"{', '.join(known)}. New parts are named in [domain.parts]."
+                )
+                self.book.note(("conditions", name), words, name)
             found[name] = self._stated(texts, ("conditions", name))
         if conditions.boundary is not None:
             found["boundary"] = self._stated(conditions.boundary, ("conditions", "boundary"))
-            if self.domain is not None and not self.domain.parts:
+            if self.domain is not None and not parts:
                 words = "A periodic domain has no boundary. Use at or integral conditions."
                 self.book.note(("conditions", "boundary"), words, "boundary")
-        elif not found and self.domain is not None and self.domain.parts:
-            self._require_any()
+        stated = found or conditions.at or conditions.integral
+        if parts and not stated and not self.book.has_in("conditions"):
+            words = (
+                "No condition is given. State one for boundary, or for parts of it "
+                f'({", ".join(parts)}): {parts[0]} = "u = 0".'
+            )
+            self.book.note(("conditions",), words)
         return found
-
-    def _require_any(self) -> None:
-        conditions = self.file.conditions
-        stated = conditions.at or conditions.integral
-        if self.domain is None or self.book.has_in("conditions") or stated:
-            return
-        words = (
-            "No condition is given. State one for boundary, or for parts of it "
-            f'({", ".join(self.domain.parts)}): {self.domain.parts[0]} = "u = 0".'
-        )
-        self.book.note(("conditions",), words)
-
-    def _require_part(self, name: str) -> None:
-        if self.domain is None or name in self.domain.parts:
-            return
-        known = (*self.domain.parts, "boundary", "at", "integral")
-        words = (
-            f"{name!r} is not a part of the boundary.{did_you_mean(name, known)} Known: "
-            f"{', '.join(known)}. New parts are named in [domain.parts]."
-        )
-        self.book.note(("conditions", name), words, name)
 
     def _stated(self, texts: Sequence[str], path: KeyPath) -> Callable[..., Any]:
         """Return conditions as a residual function; each of them must be about an unknown."""
@@ -271,8 +252,3 @@ class Draft:
             self.book.note(("time",), words)
         first = [u for u in symbols.unknowns if orders[u] > 0]
         return first + [velocity_name(u) for u in symbols.unknowns if orders[u] > 1]
-
-    def _exact(self) -> dict[str, Formula]:
-        if self.file.exact is None:
-            return {}
-        return functions(self.file.exact, ("exact",), self.names.symbols.unknowns, self.names)

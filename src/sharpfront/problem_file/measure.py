@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.show.data.kernels import dense_places, kernels_of
 from sharpfront.solution import Solution
 
@@ -102,9 +102,8 @@ def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
 def _moments(solution: Solution, domain: SpaceTime) -> FloatArray:
     """Return points of space at some moments, denser at the mixture of each."""
     steps = solution.history
-    chosen = {int(i) for i in np.linspace(0, len(steps) - 1, _MOMENTS)} if steps else set()
     found = [_at_moment(domain, t, None) for t in np.linspace(*domain.time, _MOMENTS)]
-    for i in sorted(chosen):
+    for i in np.unique(np.linspace(0, len(steps) - 1, _MOMENTS).astype(int)) if steps else ():
         found.append(_at_moment(domain, min(steps[i].time, domain.time[1]), steps[i].mixture))
     points = np.concatenate(found)
     return points[domain.contains(points)]

@@ -205,13 +205,8 @@ class Mistake:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as words and numbers."""
-        return {
-            "line": self.line,
-            "column": self.column,
-            "key": self.where,
-            "text": self.text,
-            "message": self.message,
-        }
+        place = {"line": self.line, "column": self.column, "key": self.where}
+        return place | {"text": self.text, "message": self.message}
 
 
 class StatementError(SharpfrontError, ValueError):
@@ -235,19 +230,19 @@ class StatementError(SharpfrontError, ValueError):
 
     def paragraphs(self) -> list[str]:
         """Return each mistake with its line of the file and a mark under the offending text."""
-        lines = self.source.splitlines()
-        return [_paragraph(mistake, self.name, lines) for mistake in self.mistakes]
+        lines = [visible(line) for line in self.source.splitlines()]
+        return [_paragraph(mistake, visible(self.name), lines) for mistake in self.mistakes]
 
 
 def _paragraph(mistake: Mistake, name: str, lines: list[str]) -> str:
-    name, lines = visible(name), [visible(line) for line in lines]
     place = name if mistake.line is None else f"{name}:{mistake.line}"
     what = f"{mistake.where}: " if mistake.where else ""
     head = visible(f"{place}: {what}{mistake.message}")
     if mistake.line is None or not mistake.quoted or mistake.line > len(lines):
         return head
     number, content = str(mistake.line), lines[mistake.line - 1].replace("\t", " ")
-    start = _window(content, mistake)
+    # A line too long to be shown as a whole begins near the mistake.
+    start = max(0, min((mistake.column or 0) - _EXCERPT // 3, len(content) - _EXCERPT))
     content = content[start : start + _EXCERPT]
     shown = f"{head}\n  {number} | {content}"
     if mistake.column is None:
@@ -255,13 +250,6 @@ def _paragraph(mistake: Mistake, name: str, lines: list[str]) -> str:
     column = mistake.column - start
     mark = "^" * max(1, min(len(mistake.text), len(content) - column + 1))
     return f"{shown}\n  {' ' * len(number)} | {' ' * (column - 1)}{mark}"
-
-
-def _window(content: str, mistake: Mistake) -> int:
-    """Return where to begin with a line too long to be shown as a whole."""
-    if len(content) <= _EXCERPT or mistake.column is None:
-        return 0
-    return max(0, min(mistake.column - _EXCERPT // 3, len(content) - _EXCERPT))
 
 
 @dataclass(eq=False)

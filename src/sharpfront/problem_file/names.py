@@ -96,23 +96,17 @@ def parameters_of(file: File, changed: Mapping[str, float | str], book: Book) ->
     for name, text in (file.parameters | dict(changed)).items():
         path = ("parameters", name)
         if usable(name, path, book):
-            value = _set(names, name, text) if name in changed else names.number(text, path)
+            # Mistakes in a value from the command line name the option, not the file.
+            aside = Book(book.source, {}) if name in changed else book
+            value = replace(names, book=aside).number(text, () if name in changed else path)
+            for mistake in aside.mistakes if name in changed else ():
+                words = f"--set {name}={text}: {mistake.message}"
+                book.mistakes.append(Mistake((), words, str(text)))
             names = _with(names, name, value)
-    refused = {
-        str(m.path[1]) for m in book.mistakes if m.path[:1] == ("parameters",) and m.path[1:]
-    }
+    inside = [m.path for m in book.mistakes if len(m.path) > 1]
+    refused = {str(path[1]) for path in inside if path[0] == "parameters"}
     unread = {n for n in refused - set(names.values) if n.isidentifier() and not _taken(n)}
     return replace(names, unread=names.unread | unread)
-
-
-def _set(names: Names, name: str, text: float | str) -> float | None:
-    """Return a value from the command line; mistakes in it name the option, not the file."""
-    aside = Book(names.book.source, {})
-    value = replace(names, book=aside).number(text, ())
-    for mistake in aside.mistakes:
-        words = f"--set {name}={text}: {mistake.message}"
-        names.book.mistakes.append(Mistake((), words, str(text)))
-    return value
 
 
 def with_definitions(names: Names, file: File) -> Names:

@@ -30,7 +30,11 @@ def with_values(
     for (start, end), value in reversed(places):
         text = text[:start] + _written(value) + text[end:]
     if tol is not None and ("solve", "tol") not in found:
-        text = _with_tolerance(text, tol)
+        # Under its [solve], or under a new one at the end.
+        header, line = _SOLVE.search(text), f"tol = {_written(tol)}\n"
+        before = text[: header.end()] if header else f"{text.rstrip()}\n\n[solve]"
+        gap = "" if before.endswith("\n") else "\n"
+        text = f"{before}{gap}{line}{text[header.end() :] if header else ''}"
     _check(source, text, changed)
     return text
 
@@ -40,16 +44,6 @@ def _written(value: float | str) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
-
-
-def _with_tolerance(text: str, tol: float) -> str:
-    """Return the text with a tolerance under its ``[solve]``, or under a new one at the end."""
-    line = f"tol = {_written(tol)}\n"
-    header = _SOLVE.search(text)
-    if header is None:
-        return f"{text.rstrip()}\n\n[solve]\n{line}"
-    before = text[: header.end()]
-    return f"{before}{'' if before.endswith(chr(10)) else chr(10)}{line}{text[header.end() :]}"
 
 
 def _check(source: str, text: str, changed: Mapping[tuple[str, str], float | str]) -> None:

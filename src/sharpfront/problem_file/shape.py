@@ -36,15 +36,12 @@ def shaped(source: str, name: str) -> tuple[File, Book]:
 def _without_echoes(details: list[ErrorDetails]) -> list[ErrorDetails]:
     """Return the complaints without those of a missing word that is there, but misspelt."""
     strange = [d["loc"] for d in details if d["type"] == "extra_forbidden"]
-    return [
-        detail
-        for detail in details
-        if detail["type"] != "missing"
-        or not any(
-            loc[:-1] == detail["loc"][:-1] and did_you_mean(loc[-1], [str(detail["loc"][-1])])
-            for loc in strange
-        )
-    ]
+
+    def misspelt(missing: tuple[int | str, ...]) -> bool:
+        beside = (str(loc[-1]) for loc in strange if loc[:-1] == missing[:-1])
+        return any(did_you_mean(word, [str(missing[-1])]) for word in beside)
+
+    return [d for d in details if d["type"] != "missing" or not misspelt(d["loc"])]
 
 
 def _toml(source: str, name: str) -> dict[str, Any]:

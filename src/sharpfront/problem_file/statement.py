@@ -1,7 +1,13 @@
-"""A problem file, read: the problem, how to solve it, and its exact solution if that is known."""
+"""A problem file, read: the problem, how to solve it, and its exact solution if that is known.
+
+A problem file as a family: its parameters, which of them are free, and what was measured.
+"""
 
 from __future__ import annotations
 
+import csv
+import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,19 +15,117 @@ from typing import Any
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import did_you_mean
-from sharpfront.errors import ProblemError
-from sharpfront.fit import Fit, Free, Table, fit, sweep
+from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.files import text_of
+from sharpfront.fit import Data, Fit, Free, Table, fit, sweep
+from sharpfront.fit.free_parameters import Prior
 from sharpfront.problem import Problem
 from sharpfront.problem_file.build import Draft
 from sharpfront.problem_file.measure import true_errors
-from sharpfront.problem_file.members import Measured, Members, free_parameters, measured
 from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
 from sharpfront.problem_file.names import functions
-from sharpfront.problem_file.schema import File
 from sharpfront.problem_file.shape import shaped
 from sharpfront.show import solve_report
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
+
+
+@dataclass(frozen=True)
+class Members:
+    """The problem of a file as a function of its parameters."""
+
+    # The text, its name, and where files named in it are looked for; None where none may be.
+    source: str
+    name: str
+    folder: Path | None
+    names: tuple[str, ...]  # the parameters; those not given have the values of the file
+    changed: Mapping[str, float | str]  # values in place of those in the file
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature([inspect.Parameter(n, kind, default=None) for n in self.names])
+
+    def __call__(self, **values: Any) -> Problem:
+        """Return the problem for values of its parameters."""
+        given = {k: float(v) for k, v in values.items() if v is not None}
+        return read_text(self.source, self.name, self.folder, {**self.changed, **given}).problem
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Where measurements are, and their deviation where it is no column."""
+
+    file: Path | None
+    sigma: float | None
+
+    @classmethod
+    def of(cls, draft: Draft, folder: Path | None) -> Measured:
+        """Return what a file says of them."""
+        stated = draft.file.data
+        own = None if stated.file is None or folder is None else folder / stated.file
+        if stated.sigma is None:
+            return cls(own, None)
+        return cls(own, draft.names.number(stated.sigma, ("data", "sigma")))
+
+    def read(self, file: Path | None = None) -> Data:
+        """Return the measurements of a table, the one named in the problem file by default."""
+        path = file or self.file
+        if path is None:
+            raise ProblemError(
+                "Give a table of measurements: sharpfront fit FILE.toml data.csv, or in the file "
+                '[data] file = "data.csv".'
+            )
+        return Data(table_of(path), sigma=self.sigma)
+
+
+def table_of(path: Path) -> dict[str, list[float]]:
+    """Return the columns of a table with a line of names, separated by commas or semicolons."""
+    text = text_of(path)
+    separator = ";" if ";" in text.partition("\n")[0] else ","
+    rows = [r for r in csv.reader(text.splitlines(), delimiter=separator) if r]
+    if len(rows) < 2:
+        raise ProblemError(f"{path} needs a line of names, such as x,u, and lines of numbers.")
+    names = [n.strip() for n in rows[0]]
+    columns: dict[str, list[float]] = {n: [] for n in names}
+    for i, row in enumerate(rows[1:], 2):
+        try:
+            for name, word in zip(names, row, strict=True):
+                columns[name].append(float(word))
+        except ValueError:
+            words = f"{path}, line {i}: expected {len(names)} numbers ({', '.join(names)}), got "
+            raise ProblemError(f"{words}{separator.join(row)!r}.") from None
+    return columns
+
+
+def free_parameters(draft: Draft) -> dict[str, Free]:
+    """Return the parameters that a fit may change; mistakes go into the draft's book."""
+    found = {}
+    for name, stated in draft.file.free.items():
+        path = ("free", name)
+        if name not in draft.file.parameters:
+            known = draft.file.parameters
+            words = f"{name!r} is not a parameter of the file.{did_you_mean(name, known)}"
+            draft.book.note(path, f"{words} Known: {', '.join(known) or 'none'}.", name)
+            continue
+
+        def number(value: Any, default: float, path: Any = path) -> float:
+            read = default if value is None else draft.names.number(value, path)
+            return default if read is None else read
+
+        prior = stated.prior
+        try:
+            found[name] = Free(
+                number(stated.start, 1.0),
+                number(stated.low, -math.inf),
+                number(stated.high, math.inf),
+                stated.positive,
+                None if prior is None else Prior(*(number(v, 1.0) for v in prior)),
+            )
+        except SharpfrontError as error:
+            draft.book.note(path, str(error), name)
+    return found
+
 
 Changes = Mapping[str, float | str]
 
@@ -101,14 +205,9 @@ class Statement:
     def page(self, solution: Solution) -> str:
         """Return the page about a solution of it."""
         settings = {name: f"{value:g}" for name, value in self.parameters.items()}
-        page: str = solve_report(
-            solution,
-            title=self.title,
-            statement=self.text,
-            exact=self.exact or None,
-            settings=settings | {"tol": f"{solution.tol:g}"},
-        )
-        return page
+        settings["tol"] = f"{solution.tol:g}"
+        words = {"title": self.title, "statement": self.text}
+        return solve_report(solution, exact=self.exact or None, settings=settings, **words)
 
     @property
     def bare_parts(self) -> tuple[str, ...]:
@@ -155,39 +254,25 @@ def read_text(
     source = source.removeprefix("\ufeff")
     file, book = shaped(source, name)
     given = dict(changed or {})
-    _require_parameters(given, file, book)
-    place = None if folder is None else Path(folder)
-    draft = Draft(file, book, place, given)
-    built = draft.built()
-    options, family = _options(draft, place, given)
-    free, data = free_parameters(draft), measured(draft, place)
-    if built is None or book.mistakes:
-        raise StatementError(book.mistakes, name, source)
-    stem = Path(name).stem
-    return Statement(
-        stem,
-        file.title or stem,
-        source,
-        built.problem,
-        built.parameters,
-        built.exact,
-        options,
-        family,
-        members=Members(source, name, place, tuple(file.parameters), given),
-        free=free,
-        data=data,
-    )
-
-
-def _require_parameters(changed: dict[str, float | str], file: File, book: Book) -> None:
-    for name in [n for n in changed if n not in file.parameters]:
-        del changed[name]
+    for parameter in [n for n in given if n not in file.parameters]:
+        del given[parameter]
         known = ", ".join(file.parameters) or "none"
         words = (
-            f"--set {name}: the file has no parameter {name!r}."
-            f"{did_you_mean(name, file.parameters)} Its parameters: {known}."
+            f"--set {parameter}: the file has no parameter {parameter!r}."
+            f"{did_you_mean(parameter, file.parameters)} Its parameters: {known}."
         )
-        book.mistakes.append(Mistake((), words, name))
+        book.mistakes.append(Mistake((), words, parameter))
+    place = None if folder is None else Path(folder)
+    draft = Draft(file, book, place, given)
+    problem, exact = draft.problem(), draft.exact()
+    options, family = _options(draft, place, given)
+    free, data = free_parameters(draft), Measured.of(draft, place)
+    if problem is None or book.mistakes:
+        raise StatementError(book.mistakes, name, source)
+    stem = Path(name).stem
+    own, parameters = Members(source, name, place, tuple(file.parameters), given), draft.parameters
+    stated = (stem, file.title or stem, source, problem, parameters, exact, options, family)
+    return Statement(*stated, members=own, free=free, data=data)
 
 
 def _options(
@@ -195,7 +280,12 @@ def _options(
 ) -> tuple[dict[str, Any], Callable[[float], Problem] | None]:
     """Return how to solve, also of a file with mistakes, so that all of them are found at once."""
     file, book, settings = draft.file, draft.book, draft.file.solve
-    numbers = _number_options(draft)
+    tol = settings.tol
+    if isinstance(tol, str):
+        tol = draft.names.number(tol, ("solve", "tol"))
+    if tol is not None and not 0 < tol < 1:
+        book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
+    numbers = {"tol": tol, "max_kernels": settings.max_kernels, "seed": settings.seed}
     found: dict[str, Any] = {k: v for k, v in numbers.items() if v is not None}
     if settings.guess is not None:
         unknowns = draft.names.symbols.unknowns
@@ -207,26 +297,12 @@ def _options(
 
     def family(value: float) -> Problem:
         aside = Book(book.source, book.spans)
-        made = Draft(file, aside, folder, {**changed, parameter: value}).built()
+        made = Draft(file, aside, folder, {**changed, parameter: value}).problem()
         if made is None:
             raise StatementError(aside.mistakes, "problem", book.source)
-        return made.problem
+        return made
 
     return {**found, "continuation": way}, family
-
-
-def _number_options(draft: Draft) -> dict[str, float | int | None]:
-    settings, book = draft.file.solve, draft.book
-    tol = settings.tol
-    if isinstance(tol, str):
-        tol = draft.names.number(tol, ("solve", "tol"))
-    if isinstance(tol, float) and not 0 < tol < 1:
-        book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
-    return {
-        "tol": None if isinstance(tol, str) else tol,
-        "max_kernels": settings.max_kernels,
-        "seed": settings.seed,
-    }
 
 
 def _way(draft: Draft) -> list[float]:
@@ -251,9 +327,5 @@ def steps_to(target: float, values: Sequence[float]) -> list[float]:
     """
     falling = len(values) > 1 and values[-1] < values[0]
     rising = len(values) > 1 and values[-1] > values[0]
-    before = [
-        v
-        for v in values
-        if v != target and not (falling and v < target) and not (rising and v > target)
-    ]
-    return [*before, target]
+    beyond = [(falling and v < target) or (rising and v > target) for v in values]
+    return [*(v for v, far in zip(values, beyond, strict=True) if v != target and not far), target]

@@ -1,5 +1,5 @@
 """Other methods behind one contract, and races between them."""
 
-from sharpfront.rivals.compare_methods import compare
+from sharpfront.rivals.comparison import compare
 
 __all__ = ["compare"]

@@ -6,7 +6,7 @@ coordinate, with the state at its start as a condition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +16,10 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Derivative, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
-from sharpfront.equation.linearise import Term, tangent_terms
+from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.geometry import Domain
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import time_order, velocity_name
@@ -29,6 +29,8 @@ from sharpfront.solution.approximation import Approximation, as_points, split_we
 # Newton's steps at most; twice as many changed no race.
 _NEWTON_STEPS = 30
 _CLOSE_ENOUGH = 1e-12
+# By an unknown's name and orders of derivatives.
+Tables = dict[tuple[str, tuple[int, ...]], FloatArray]
 
 
 def region(problem: Problem) -> Domain:
@@ -38,16 +40,44 @@ def region(problem: Problem) -> Domain:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Residuals that are to vanish at points."""
+    """A residual that is to vanish at points."""
 
-    residuals: tuple[Expression, ...]  # expressions of the unknowns
+    residual: Expression  # of the unknowns
     # (m, d), and outward normals (m, space) on a boundary.
     points: FloatArray
     normals: FloatArray | None = None
-    known: FloatArray | None = None  # what the residuals are to be instead of zero, (m,)
-    # Points (m, d) at which the residuals have the same values: the other end of a period.
+    known: FloatArray | None = None  # what the residual is to be instead of zero, (m,)
+    # Points (m, d) at which a derivative has the same values: the other end of a period.
     mirror: FloatArray | None = None
     inside: bool = False
+
+    def tables(self, bases: Mapping[str, Basis]) -> Tables:
+        """Return each derivative in the residual of each function there, (m, n), less mirrored."""
+
+        def at(points: FloatArray) -> Tables:
+            keys = [(leaf.unknown, leaf.orders) for leaf in derivatives_in(self.residual)]
+            return {(n, k): np.asarray(bases[n].matrix(points, k)) for n, k in keys}
+
+        found = at(self.points)
+        if self.mirror is not None:
+            found = {key: found[key] - table for key, table in at(self.mirror).items()}
+        return found
+
+    def linear(
+        self, coordinates: Sequence[str], tables: Tables, weights: Mapping[str, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return matrix (m, n) and right side (m,) of the tangent about weights."""
+        leaves: dict[Any, Any] = dict(environment(coordinates, self.points, self.normals))
+        for (name, orders), table in tables.items():
+            leaves[("derivative", name, orders)] = table @ weights[name]
+        count = len(self.points)
+        parts = {name: np.zeros((count, len(own))) for name, own in weights.items()}
+        for term in tangent_terms(self.residual):
+            c = np.broadcast_to(evaluate(term.coefficient, leaves), (count,))
+            parts[term.unknown] += c[:, None] * tables[term.unknown, term.orders]
+        matrix = np.concatenate(list(parts.values()), axis=1)
+        value = evaluate(self.residual, leaves) - (0.0 if self.known is None else self.known)
+        return matrix, matrix @ np.concatenate(list(weights.values())) - value
 
 
 def held_at(problem: Problem, inside: FloatArray, per_face: int, seed: int = 0) -> list[Held]:
@@ -55,13 +85,14 @@ def held_at(problem: Problem, inside: FloatArray, per_face: int, seed: int = 0) 
 
     There are `per_face` points on each part of the boundary, and at the start of time.
     """
-    found = [Held(problem.equations, inside, inside=True)]
+    found = [Held(equation, inside, inside=True) for equation in problem.equations]
     for condition in problem.conditions:
         face = problem.domain.boundary(condition.part, per_face, seed)
         points, normals = _over_time(problem, face.points, face.normals, per_face)
-        found.append(Held(condition.residuals, points, normals))
+        found += [Held(residual, points, normals) for residual in condition.residuals]
     for further in problem.further:
-        found.append(Held(further.residuals, np.array([further.point])))  # type: ignore[union-attr]
+        point = np.array([further.point])  # type: ignore[union-attr]
+        found += [Held(residual, point) for residual in further.residuals]
     return [*found, *_start(problem, per_face, seed), *_periods(problem, per_face, seed)]
 
 
@@ -79,27 +110,25 @@ def _over_time(
     return np.hstack([points[rows], moments[:, None]]), normals[rows]
 
 
-def _start(problem: Problem, count: int, seed: int) -> list[Held]:
+def _start(problem: Problem, count: int, seed: int) -> Iterator[Held]:
     if problem.time is None or problem.initial is None:
-        return []
-    count = 2 * count if problem.domain.dimension > 1 else 4 * count
-    space = problem.domain.sample(count, "quasi", seed)
-    if problem.domain.dimension == 1:
+        return
+    d = problem.domain.dimension
+    space = problem.domain.sample((2 if d > 1 else 4) * count, "quasi", seed)
+    if d == 1:
         space = np.vstack([space, problem.domain.bounds])
     points = np.hstack([space, np.full((len(space), 1), problem.time[0])])
-    found = []
     for name in problem.unknowns:
         order = time_order(problem.equations, name, problem.coordinates)
         for k, state in enumerate((name, velocity_name(name))[:order]):
-            orders = (*(0,) * problem.domain.dimension, k)
-            leaf = Derivative(name, problem.coordinates, orders)
-            found.append(Held((leaf,), points, known=problem.initial.values(state, space)))
-    return found
+            leaf = Derivative(name, problem.coordinates, (*(0,) * d, k))
+            yield Held(leaf, points, known=problem.initial.values(state, space))
 
 
-def _periods(problem: Problem, count: int, seed: int) -> list[Held]:
-    domain, found = region(problem), []
+def _periods(problem: Problem, count: int, seed: int) -> Iterator[Held]:
+    domain = region(problem)
     low, high = domain.bounds
+    leaves = [leaf for e in problem.equations for leaf in derivatives_in(e)]
     for axis in np.flatnonzero(domain.periodic_axes):
         draw = np.random.default_rng([seed, int(axis)])
         points = low + draw.random((count, len(low))) * (high - low)
@@ -107,60 +136,11 @@ def _periods(problem: Problem, count: int, seed: int) -> list[Held]:
         mirror = points.copy()
         mirror[:, axis] = high[axis]
         for name in problem.unknowns:
-            for k in range(_order_along(problem, name, int(axis))):
+            order = max((x.orders[axis] for x in leaves if x.unknown == name), default=0)
+            for k in range(order):
                 orders = tuple(k if i == axis else 0 for i in range(len(low)))
                 leaf = Derivative(name, problem.coordinates, orders)
-                found.append(Held((leaf,), points, mirror=mirror))
-    return found
-
-
-def _order_along(problem: Problem, name: str, axis: int) -> int:
-    leaves = [d for e in problem.equations for d in derivatives_in(e) if d.unknown == name]
-    return max((leaf.orders[axis] for leaf in leaves), default=0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Row:
-    """One residual at its points, with tables of the bases there."""
-
-    residual: Expression
-    held: Held
-    terms: tuple[Term, ...]
-    tables: Mapping[tuple[str, tuple[int, ...]], FloatArray]
-    mirrored: Mapping[tuple[str, tuple[int, ...]], FloatArray] | None
-
-    @classmethod
-    def of(cls, residual: Expression, held: Held, bases: Mapping[str, Basis]) -> _Row:
-        keys = [(leaf.unknown, leaf.orders) for leaf in derivatives_in(residual)]
-        tables = {k: np.asarray(bases[k[0]].matrix(held.points, k[1])) for k in keys}
-        mirrored = None
-        if held.mirror is not None:
-            mirrored = {k: np.asarray(bases[k[0]].matrix(held.mirror, k[1])) for k in keys}
-        return cls(residual, held, tangent_terms(residual), tables, mirrored)
-
-    def linear(
-        self, names: Sequence[str], coordinates: Sequence[str], weights: Mapping[str, FloatArray]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return matrix (m, n) and right side (m,) of the tangent about weights."""
-        leaves: dict[Any, Any] = dict(environment(coordinates, self.held.points, self.held.normals))
-        for (name, orders), table in self.tables.items():
-            leaves[("derivative", name, orders)] = table @ weights[name]
-        count = len(self.held.points)
-        parts = {name: np.zeros((count, len(weights[name]))) for name in names}
-        for term in self.terms:
-            c = np.broadcast_to(evaluate(term.coefficient, leaves), (count,))
-            table = self.tables[term.unknown, term.orders]
-            if self.mirrored is not None:
-                table = table - self.mirrored[term.unknown, term.orders]
-            parts[term.unknown] += c[:, None] * table
-        matrix = np.concatenate([parts[name] for name in names], axis=1)
-        value = np.broadcast_to(evaluate(self.residual, leaves), (count,)).astype(float)
-        if self.mirrored is not None:
-            # Such residuals are a single derivative: nothing but the matrix is left of them.
-            return matrix, np.zeros(count)
-        if self.held.known is not None:
-            value = value - self.held.known
-        return matrix, matrix @ np.concatenate([weights[name] for name in names]) - value
+                yield Held(leaf, points, mirror=mirror)
 
 
 def collocated(
@@ -172,11 +152,14 @@ def collocated(
     much as all the others together.
     """
     problem = subject.problem
-    rows = [_Row.of(r, h, bases) for h in held for r in h.residuals]
+    tables = [each.tables(bases) for each in held]
     weights = _fitted_guess(subject, bases, held[0].points)
     for _ in range(1 if problem.is_linear else _NEWTON_STEPS):
-        blocks = [row.linear(problem.unknowns, problem.coordinates, weights) for row in rows]
-        matrix, right = _weighted(rows, blocks, unit_rows)
+        both = zip(held, tables, strict=True)
+        blocks = [h.linear(problem.coordinates, t, weights) for h, t in both]
+        if unit_rows:
+            blocks = _with_unit_rows(held, blocks)
+        matrix, right = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         new = split_weights(_least_squares(matrix, right), bases)
         change = max(float(np.max(np.abs(new[n] - weights[n]))) for n in new)
         size = max(float(np.max(np.abs(w))) for w in new.values())
@@ -198,21 +181,18 @@ def _fitted_guess(
     }
 
 
-def _weighted(
-    rows: Sequence[_Row], blocks: Sequence[tuple[FloatArray, FloatArray]], unit_rows: bool
-) -> tuple[FloatArray, FloatArray]:
-    many = sum(len(b) for row, (_, b) in zip(rows, blocks, strict=True) if row.held.inside)
-    matrices, rights = [], []
-    for row, (matrix, right) in zip(rows, blocks, strict=True):
-        factor = np.ones(len(right))
-        if unit_rows:
-            norms = np.linalg.norm(matrix, axis=1)
-            factor = 1.0 / np.where(norms > 0, norms, 1.0)
-            if not row.held.inside:
-                factor = factor * np.sqrt(many / len(right))
-        matrices.append(matrix * factor[:, None])
-        rights.append(right * factor)
-    return np.concatenate(matrices), np.concatenate(rights)
+def _with_unit_rows(
+    held: Sequence[Held], blocks: Sequence[tuple[FloatArray, FloatArray]]
+) -> list[tuple[FloatArray, FloatArray]]:
+    many = sum(len(each.points) for each in held if each.inside)
+    found = []
+    for each, (matrix, right) in zip(held, blocks, strict=True):
+        norms = np.linalg.norm(matrix, axis=1)
+        factor = 1.0 / np.where(norms > 0, norms, 1.0)
+        if not each.inside:
+            factor = factor * np.sqrt(many / len(right))
+        found.append((matrix * factor[:, None], right * factor))
+    return found
 
 
 def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
@@ -247,22 +227,18 @@ class AtPoints(Rival):
             return "a condition is an integral"
         if problem.is_singular:
             return "loads or fluxes that jump have no value at points"
-        if problem.time and problem.further:
-            return "a condition at a point of space holds at all times"
-        return ""
+        both = problem.time and problem.further
+        return "a condition at a point of space holds at all times" if both else ""
 
 
+@dataclass(frozen=True, eq=False)
 class Tabled:
-    """A basis that knows its matrix; the rest follows."""
+    """Functions by their tables; what rivals find is not kept."""
 
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        raise NotImplementedError
-
-    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
-        """Return d^orders of each function at each point, (m, n)."""
-        raise NotImplementedError
+    size: int
+    dimension: int
+    # From points (m, d) and orders: d^orders of each function at each point, (m, n).
+    matrix: Callable[[FloatArray, Sequence[int]], FloatArray]
 
     @property
     def kernels(self) -> int:
@@ -276,7 +252,7 @@ class Tabled:
         return np.concatenate([self.matrix(points[i : i + step], orders) @ weights for i in starts])
 
     def state(self) -> dict[str, Any]:
-        """Return nothing: what rivals find is not kept."""
+        """Return nothing."""
         return {}
 
 
@@ -288,11 +264,6 @@ def as_functions(approximation: Approximation) -> Found:
 def _value(approximation: Approximation, name: str, *coordinates: Any) -> Any:
     points, shape = as_points(approximation.coordinates, coordinates)
     return approximation.values(name, points, (0,) * points.shape[1]).reshape(shape)
-
-
-def residual_size(approximation: Approximation, problem: Problem, points: FloatArray) -> FloatArray:
-    """Return the size of the residuals of all equations at points, (m,)."""
-    return np.asarray(np.sqrt(np.sum(approximation.residuals(problem, points) ** 2, axis=0)))
 
 
 def per_face(inside: int, dimension: int) -> int:

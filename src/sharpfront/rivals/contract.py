@@ -105,6 +105,11 @@ class Rival(ABC):
         """Return each unknown as a function; what could go on for ever stops when time is up."""
 
 
+def refused(*reasons: tuple[bool, str]) -> str:
+    """Return the words of the first reason that holds; nothing if none does."""
+    return next((words for holds, words in reasons if holds), "")
+
+
 def only_values(problem: Problem) -> bool:
     """Tell whether all conditions give the one unknown itself, on the boundary."""
     return (

@@ -149,13 +149,12 @@ def _missed(fit: Approximation, held: list[Held]) -> float:
     """Return how far the fit misses equations, in the mean, and conditions, at most."""
     total = 0.0
     for each in held:
-        for residual in each.residuals:
-            gap = fit.insert(residual, each.points, each.normals)
-            gap = gap - each.known if each.known is not None else gap
-            if each.mirror is not None:
-                gap = gap - fit.insert(residual, each.mirror)
-            size = np.abs(gap)
-            total += float(np.mean(size) if each.inside else np.max(size))
+        gap = fit.insert(each.residual, each.points, each.normals)
+        if each.known is not None:
+            gap = gap - each.known
+        if each.mirror is not None:
+            gap = gap - fit.insert(each.residual, each.mirror)
+        total += float(np.mean(np.abs(gap)) if each.inside else np.max(np.abs(gap)))
     return total
 
 

@@ -202,12 +202,6 @@ class Lines:
         return nodes, np.concatenate([values[-k:], values, values[:k]])
 
 
-def _is_stiff(problem: Problem) -> bool:
-    leaves = [d for e in problem.equations for d in derivatives_in(e)]
-    waves = any(d.orders[1] == 2 for d in leaves)
-    return not waves and max(d.orders[0] for d in leaves) > 1
-
-
 def unit_rate(problem: Problem) -> bool:
     """Tell whether each equation is u_t, or u_tt, plus terms without derivatives in time."""
     for equation, name in zip(problem.equations, problem.unknowns, strict=True):
@@ -240,7 +234,9 @@ class MethodOfLines(Rival):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return grids, tolerances and integrators."""
-        stiff = _is_stiff(subject.problem)
+        leaves = [d for e in subject.problem.equations for d in derivatives_in(e)]
+        waves = any(d.orders[1] == 2 for d in leaves)
+        stiff = not waves and max(d.orders[0] for d in leaves) > 1
         ways = ("Radau", "BDF") if stiff else ("DOP853",)
         coarse = ((64, 1e-3), (128, 1e-4), (256, 1e-5), (512, 1e-6))
         grids = (*coarse, (1024, 1e-6), (2048, 1e-7), (4096, 1e-8), (8192, 1e-9))

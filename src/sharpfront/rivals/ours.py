@@ -1,11 +1,24 @@
-"""Ours: this package, asked for several tolerances."""
+"""Ours: this package, asked for several tolerances, and the paper's two methods in it.
+
+Those are kernels placed by a mixture, and its baseline of even ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
+from sharpfront.adapt import Adaptor, Paper, Uniform
+from sharpfront.rivals.contract import (
+    Found,
+    Rival,
+    Setting,
+    Subject,
+    has_integrals,
+    refused,
+    tried,
+)
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
@@ -46,3 +59,62 @@ class Ours(Rival):
 
 
 OURS = Ours("ours", "sharpfront", "this package", drawn=False)
+# Penalties of the conditions: the paper's (its baseline figure comes out with 1), and two others.
+_PENALTIES = (1.0, 1e3, 1e5)
+
+
+@dataclass(frozen=True)
+class MixturePielm(Rival):
+    """One of our two adaptors, with settings of its own."""
+
+    adaptor: Callable[..., Adaptor] = Paper
+    words: str = ""
+    grid: tuple[Mapping[str, Sequence[Any]], ...] = ()
+
+    def applies(self, subject: Subject) -> str:
+        """Return why not."""
+        problem = subject.problem
+        return refused(
+            (problem.time is not None, "it has no time"),
+            (not problem.is_linear, "it is for linear problems"),
+            (has_integrals(problem), "a condition is an integral"),
+            (problem.is_singular, "loads or fluxes that jump have no value at points"),
+            (any(problem.domain.periodic_axes), "the domain is periodic"),
+        )
+
+    def settings(self, subject: Subject) -> tuple[Setting, ...]:
+        """Return kernels, widths and penalties."""
+        return tuple(s for g in self.grid for s in tried(self.words, **g, penalty=_PENALTIES))
+
+    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
+        """Return the last fit: the methods know no tolerance, and make all their adaptations."""
+        adaptor = self.adaptor(**setting.values)
+        return as_found(solve(subject.problem, adaptor=adaptor, seed=seed, tol=1e-14))
+
+
+_CITATION = "Learning Where the Physics Is, arXiv 2603.06287"
+# Settings of the paper's Table 2, and wider kernels.
+GMM_PIELM = MixturePielm(
+    "gmm-pielm",
+    "GMM-PIELM",
+    _CITATION,
+    drawn=True,
+    words="{kernels} kernels, {components} components, beta {scaling:g}, penalty {penalty:g}",
+    grid=(
+        {"kernels": (100, 300), "components": (8,), "scaling": (1.1, 6.0)},
+        {"kernels": (500,), "components": (16,), "scaling": (1.5,)},
+    ),
+)
+# Even random kernels of one width, fixed rows.
+RBF_PIELM = MixturePielm(
+    "rbf-pielm",
+    "RBF-PIELM",
+    f"the baseline of {_CITATION}",
+    drawn=True,
+    adaptor=Uniform,
+    words="{kernels} kernels, overlap {overlap:g}, penalty {penalty:g}",
+    grid=tuple(
+        {"kernels": (n,), "overlap": (2.5, 5.0), "collocation": (max(1500, 3 * n),)}
+        for n in (100, 300, 1000)
+    ),
+)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sharpfront.paper.figures import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
-from sharpfront.show.pages.page import HtmlPage, svg_of
-from sharpfront.show.pages.words import Words
+from sharpfront.show.pages.page import HtmlPage, Words, svg_of
 from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:
@@ -17,19 +16,11 @@ if TYPE_CHECKING:
 
 # A method keeps its look from picture to picture.
 _LOOKS = {
-    "ours": ("#d1495b", "o"),
-    "gmm-pielm": ("#2e5e8c", "s"),
-    "rbf-pielm": ("#7fb0da", "s"),
-    "pielm": ("#5b8e7d", "^"),
-    "kapi-elm": ("#8c5a9e", "D"),
-    "rad": ("#b8860b", "v"),
-    "pinn": ("#3a3a3a", "P"),
-    "solve_bvp": ("#e07b00", "X"),
-    "chebyshev": ("#009e8e", "<"),
-    "scikit-fem": ("#6b7f00", ">"),
-    "ngsolve": ("#a0522d", "h"),
-    "lines": ("#4661d1", "*"),
-    "bacoli": ("#c2185b", "p"),
+    **{"ours": ("#d1495b", "o"), "gmm-pielm": ("#2e5e8c", "s"), "rbf-pielm": ("#7fb0da", "s")},
+    **{"pielm": ("#5b8e7d", "^"), "kapi-elm": ("#8c5a9e", "D"), "rad": ("#b8860b", "v")},
+    **{"pinn": ("#3a3a3a", "P"), "solve_bvp": ("#e07b00", "X"), "chebyshev": ("#009e8e", "<")},
+    **{"scikit-fem": ("#6b7f00", ">"), "ngsolve": ("#a0522d", "h"), "lines": ("#4661d1", "*")},
+    **{"bacoli": ("#c2185b", "p")},
 }
 _WORDS = Words("sharpfront.rivals", {})
 # What is farther off than this is drawn there: the picture would be of nothing else.
@@ -54,7 +45,15 @@ def page(found: Comparison, title: str | None = None) -> str:
     if away:
         written.section("Not in the race")
         written.points(away)
-    _settings(written, found)
+    written.section("Settings")
+    rows = [
+        [lane.title, mark.setting, f"{mark.error:.1e}", f"{mark.seconds:.2g}"]
+        for lane in found.ordered()
+        for mark in lane.marks
+    ]
+    spent = [f"{x.title} {len(x.tried)} in {x.spent:.2g} s" for x in found.lanes if x.tried]
+    caption = f"The marks of the picture. Settings tried: {', '.join(spent)}."
+    written.table(("Method", "Setting", "Error", "Seconds"), rows, caption, words=2)
     if found.published:
         written.section("Published elsewhere")
         written.points([f"{p.method}: {p.figure} ({p.source})." for p in found.published])
@@ -76,19 +75,6 @@ def _lead(found: Comparison) -> str:
     return f"{words}None was faster than ours to any error, nor got further."
 
 
-def _settings(written: HtmlPage, found: Comparison) -> None:
-    written.section("Settings")
-    rows = [
-        [lane.title, mark.setting, f"{mark.error:.1e}", f"{mark.seconds:.2g}"]
-        for lane in found.ordered()
-        for mark in lane.marks
-    ]
-    ran = [lane for lane in found.lanes if lane.tried]
-    tried = ", ".join(f"{x.title} {len(x.tried)} in {x.spent:.2g} s" for x in ran)
-    head = ("Method", "Setting", "Error", "Seconds")
-    written.table(head, rows, f"The marks of the picture. Settings tried: {tried}.", words=2)
-
-
 def draw(found: Comparison, ax: Axes | None = None) -> Axes:
     """Draw a comparison and return its axes."""
     with styled():
@@ -97,11 +83,8 @@ def draw(found: Comparison, ax: Axes | None = None) -> Axes:
         for lane in found.lanes:
             if lane.marks:
                 _lane(ax, lane)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlabel("seconds of the processor")
-        ax.set_ylabel("true error")
-        ax.set_title(found.title)
+        words = {"xlabel": "seconds of the processor", "ylabel": "true error"}
+        ax.set(xscale="log", yscale="log", title=found.title, **words)
         ax.grid(True, which="major", color=GREY, alpha=0.25, linewidth=0.6)
         ax.axhline(1.0, color=GREY, linestyle=":", linewidth=0.8)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

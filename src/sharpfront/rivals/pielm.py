@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -15,48 +13,24 @@ from sharpfront.rivals.collocation import AtPoints, Tabled, as_functions, fitted
 from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 
-@cache
-def _derivative(order: int) -> Polynomial:
-    """Return the derivative of tanh as a polynomial of tanh: T' = 1 - T^2."""
-    found = Polynomial([0.0, 1.0])
-    for _ in range(order):
-        found = found.deriv() * Polynomial([1.0, 0.0, -1.0])
-    return found
+def tanh_features(domain: Domain, count: int, scale: float, seed: int) -> Tabled:
+    """Return tanh(slopes x + offsets), uniform in (-scale, scale) in coordinates from -1 to 1."""
+    draw = np.random.default_rng(seed)
+    low, high = domain.bounds
+    slopes = draw.uniform(-scale, scale, (count, len(low)))
+    offsets = draw.uniform(-scale, scale, count)
+    half = 0.5 * (high - low)
+    offsets, slopes = offsets - slopes @ (0.5 * (low + high) / half), slopes / half
 
+    def matrix(points: FloatArray, orders: Sequence[int]) -> FloatArray:
+        # Derivatives of T = tanh are polynomials of it: T' = 1 - T^2.
+        outer = Polynomial([0.0, 1.0])
+        for _ in range(sum(orders)):
+            outer = outer.deriv() * Polynomial([1.0, 0.0, -1.0])
+        inner = np.tanh(points @ slopes.T + offsets)
+        return np.asarray(outer(inner) * np.prod(slopes ** np.array(orders), axis=1))
 
-@dataclass(frozen=True, eq=False)
-class TanhFeatures(Tabled):
-    """tanh(slopes x + offsets), a basis."""
-
-    # (n, d) and (n,).
-    slopes: FloatArray
-    offsets: FloatArray
-
-    @classmethod
-    def drawn(cls, domain: Domain, count: int, scale: float, seed: int) -> TanhFeatures:
-        """Return features uniform in (-scale, scale) in coordinates from -1 to 1."""
-        draw = np.random.default_rng(seed)
-        low, high = domain.bounds
-        slopes = draw.uniform(-scale, scale, (count, len(low)))
-        offsets = draw.uniform(-scale, scale, count)
-        half = 0.5 * (high - low)
-        return cls(slopes / half, offsets - slopes @ (0.5 * (low + high) / half))
-
-    @property
-    def size(self) -> int:
-        """The number of features."""
-        return len(self.offsets)
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates."""
-        return int(self.slopes.shape[1])
-
-    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
-        """Return d^orders of each feature at each point, (m, n)."""
-        inner = np.tanh(points @ self.slopes.T + self.offsets)
-        factor = np.prod(self.slopes ** np.array(orders), axis=1)
-        return np.asarray(_derivative(sum(orders))(inner) * factor)
+    return Tabled(count, len(low), matrix)
 
 
 class Pielm(AtPoints):
@@ -74,7 +48,7 @@ class Pielm(AtPoints):
         problem, count = subject.problem, setting.values["count"]
         domain = region(problem)
         bases = {
-            name: TanhFeatures.drawn(domain, count, setting.values["scale"], seed + i)
+            name: tanh_features(domain, count, setting.values["scale"], seed + i)
             for i, name in enumerate(problem.unknowns)
         }
         rows = domain.sample(4 * count, "quasi", seed)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.equation.expression import Apply, Derivative, Expression
+from sharpfront.equation.expression import Apply, Derivative
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 from sharpfront.problem import Problem
@@ -101,7 +101,7 @@ class _Training:
         self.network = torch.nn.Sequential(*layers)
         inside = domain.sample(_TRAINED_AT, "quasi", seed)
         held = held_at(problem, inside, per_face(_TRAINED_AT, len(low)), seed)
-        self.rows = [_TrainedRow(torch, problem, h, r) for h in held for r in h.residuals]
+        self.rows = [_TrainedRow(torch, problem, each) for each in held]
 
     def outputs(self, points: Any) -> Any:
         """Return all unknowns at points (m, d)."""
@@ -162,13 +162,13 @@ class _Training:
 class _TrainedRow:
     """A residual at its points, evaluated by torch where it depends on the unknowns."""
 
-    def __init__(self, torch: Any, problem: Problem, held: Held, residual: Expression) -> None:
-        self.torch, self.problem, self.held, self.expression = torch, problem, held, residual
+    def __init__(self, torch: Any, problem: Problem, held: Held) -> None:
+        self.torch, self.problem, self.held = torch, problem, held
         self.points = torch.tensor(held.points, requires_grad=True)
         self.mirror = None if held.mirror is None else torch.tensor(held.mirror, requires_grad=True)
         self.known = None if held.known is None else torch.tensor(held.known)
         leaves = environment(problem.coordinates, held.points, held.normals)
-        self.nodes = list(ordered(residual))
+        self.nodes = list(ordered(held.residual))
         self.fixed = {
             id(n): torch.tensor(np.asarray(evaluate(n, leaves), dtype=float))
             for n in self.nodes
@@ -194,7 +194,7 @@ class _TrainedRow:
                 name = node.function.name
                 call = getattr(self.torch, _OTHER_NAMES.get(name, name))
                 values[id(node)] = call(*(values[id(a)] for a in node.arguments))
-        return values[id(self.expression)]
+        return values[id(self.held.residual)]
 
     def _derivative(
         self, name: str, orders: Sequence[int], u: Any, points: Any, known: dict[Any, Any]

@@ -71,17 +71,22 @@ class RivalProcess:
         """
         if not _CAN_FORK:
             return self._run(setting, seed, limit)
-        if self._process is None:
-            self._begin()
+        if self._process is None and self._first is not None:
             # A new process has nothing loaded and tabulated yet, which is not this run's time.
-            if self._first is not None:
-                self._ask(*self._first)
-            if self._process is None:
-                self._begin()
+            self._ask(*self._first)
         self._first = self._first or (setting, seed, limit)
         return self._ask(setting, seed, limit)
 
     def _ask(self, setting: Setting, seed: int, limit: float) -> Run:
+        if self._process is None:
+            context = multiprocessing.get_context("fork")
+            self._pipe, other = context.Pipe()
+            with warnings.catch_warnings():
+                # Python warns of threads, of which the copy has none and needs none.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._process = context.Process(target=self._serve, args=(other,), daemon=True)
+                self._process.start()
+            other.close()
         self._pipe.send((setting, seed, limit))
         try:
             found: Run = self._pipe.recv()
@@ -101,16 +106,6 @@ class RivalProcess:
             self._process.kill()
             self._process.join()
             self._process = None
-
-    def _begin(self) -> None:
-        context = multiprocessing.get_context("fork")
-        self._pipe, other = context.Pipe()
-        with warnings.catch_warnings():
-            # Python warns of threads, of which the copy has none and needs none.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._process = context.Process(target=self._serve, args=(other,), daemon=True)
-            self._process.start()
-        other.close()
 
     def _serve(self, pipe: Any) -> None:
         """Make the runs that are asked for, until nobody asks."""
@@ -262,67 +257,42 @@ def race(
     reason = rival.applies(subject())
     if reason:
         return Lane(*words, skipped=f"does not apply: {reason}")
-    runner = _Runner(rival, RivalProcess(rival, subject, judge), seconds, seeds, say)
-    try:
-        tried = runner.search(rival.settings(subject()))
-        good = frontier(tried, lambda each: each[1])
-        marks = [
-            runner.again(setting, run)
-            if _worth_timing(run, ours)
-            else FrontierPoint(setting.words, (run,))
-            for setting, run in good
-        ]
-    finally:
-        runner.apart.close()
-    # By their medians some may no longer be as good.
-    kept = tuple(frontier(marks, lambda mark: mark))
-    return Lane(*words, marks=kept, tried=tuple(run for _, run in tried))
+    apart = RivalProcess(rival, subject, judge)
 
+    def run(setting: Setting, seed: int, limit: float) -> Run:
+        say(f"{rival.title}: {setting.words}")
+        return apart.run(setting, seed, limit)
 
-def _worth_timing(run: Run, ours: Lane | None) -> bool:
-    if run.error > _MISSED:
-        return False
-    return ours is None or not run.seconds > BEHIND * ours.seconds_to(run.error)
-
-
-@dataclass(frozen=True, eq=False)
-class _Runner:
-    rival: Rival
-    apart: RivalProcess
-    seconds: float
-    seeds: Sequence[int]
-    say: Callable[[str], None]
-
-    def search(self, settings: Sequence[Setting]) -> list[tuple[Setting, Run]]:
-        """Return the runs of all settings that the time allows."""
-        # What is loaded, compiled or tabulated once is not the method's time.
-        self.run(settings[0], self.seeds[0], settings[0].share * self.seconds)
-        spent, tried = 0.0, []
-        for setting in settings:
-            left = self.seconds - spent
-            if left <= 0:
-                break
-            run = self.run(setting, self.seeds[0], min(left, setting.share * self.seconds))
-            spent += run.seconds
-            tried.append((setting, run))
-        return tried
-
-    def again(self, setting: Setting, first: Run) -> FrontierPoint:
+    def again(setting: Setting, first: Run) -> FrontierPoint:
         """Return a mark: the setting with all seeds, or repeated where nothing is drawn."""
-        runs, limit = [first], setting.share * self.seconds
-        wanted = self.seeds[1:] if self.rival.drawn else [first.seed] * (_REPEATS - 1)
-        for seed in wanted:
-            if not self.rival.drawn and sum(r.seconds for r in runs) > self.seconds:
+        runs, limit = [first], setting.share * seconds
+        behind = ours is not None and first.seconds > BEHIND * ours.seconds_to(first.error)
+        wanted = seeds[1:] if rival.drawn else [first.seed] * (_REPEATS - 1)
+        for seed in () if behind or first.error > _MISSED else wanted:
+            if not rival.drawn and sum(r.seconds for r in runs) > seconds:
                 break
-            run = self.run(setting, seed, limit if setting.share < 1 else 2 * limit)
-            if self.rival.drawn or run.error < math.inf:
-                runs.append(run)
+            new = run(setting, seed, limit if setting.share < 1 else 2 * limit)
+            if rival.drawn or new.error < math.inf:
+                runs.append(new)
         return FrontierPoint(setting.words, tuple(runs))
 
-    def run(self, setting: Setting, seed: int, limit: float) -> Run:
-        """Return one run with its time and its error."""
-        self.say(f"{self.rival.title}: {setting.words}")
-        return self.apart.run(setting, seed, limit)
+    settings, spent = rival.settings(subject()), 0.0
+    tried: list[tuple[Setting, Run]] = []
+    try:
+        # What is loaded, compiled or tabulated once is not the method's time.
+        run(settings[0], seeds[0], settings[0].share * seconds)
+        for setting in settings:
+            if spent >= seconds:
+                break
+            found = run(setting, seeds[0], min(seconds - spent, setting.share * seconds))
+            spent += found.seconds
+            tried.append((setting, found))
+        marks = [again(*each) for each in frontier(tried, lambda each: each[1])]
+    finally:
+        apart.close()
+    # By their medians some may no longer be as good.
+    kept = tuple(frontier(marks, lambda mark: mark))
+    return Lane(*words, marks=kept, tried=tuple(found for _, found in tried))
 
 
 T = TypeVar("T")

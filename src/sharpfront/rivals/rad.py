@@ -9,7 +9,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
 from sharpfront.kernels.basis import KernelBasis
-from sharpfront.rivals.collocation import AtPoints, as_functions, fitted, region, residual_size
+from sharpfront.rivals.collocation import AtPoints, as_functions, fitted, region
 from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 # Candidates for each centre, among which the new ones are drawn.
@@ -49,7 +49,7 @@ class Rad(AtPoints):
             basis = spaced(centres, setting.values["overlap"], domain)
             found = fitted(subject, dict.fromkeys(problem.unknowns, basis), rows, seed)
             candidates = domain.sample(_CANDIDATES * count, "random", seed + 1000 + i)
-            size = residual_size(found, problem, candidates)
+            size = np.linalg.norm(found.residuals(problem, candidates), axis=0)
             chance = size / max(float(np.mean(size)), 1e-300) + 1.0
             chosen = draw.choice(
                 len(candidates), 4 * count, replace=False, p=chance / np.sum(chance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
-from sharpfront.equation.linearise import Term, tangent_terms
+from sharpfront.equation.linearise import tangent_terms
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject, only_values, tried
@@ -50,30 +50,28 @@ class WeakForm:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.equation = problem.equations[0]
-        self.unknown = problem.unknowns[0]
         terms = tangent_terms(self.equation)
-        self.second = [(*_axes(t), t.coefficient) for t in terms if t.order == 2]
         self.lower = [t for t in terms if t.order < 2]
-        names = problem.coordinates
-        # The derivative of a factor goes with the test function's.
-        self.slopes = [(i, j, c, c.d(names[j])) for i, j, c in self.second]
+        self.slopes = []
+        for term in (t for t in terms if t.order == 2):
+            i, j = (i for i, n in enumerate(term.orders) for _ in range(n))
+            # The derivative of a factor goes with the test function's.
+            slope = term.coefficient.d(problem.coordinates[j])
+            self.slopes.append((i, j, term.coefficient, slope))
 
-    def leaves(self, x: Any, u: Any, slope: Any) -> dict[Any, Any]:
-        """Return the leaves at points x (d, ...), for a state u with its slope (d, ...)."""
-        d = len(self.problem.coordinates)
-        found: dict[Any, Any] = {
-            ("coordinate", n): x[i] for i, n in enumerate(self.problem.coordinates)
-        }
+    def leaves(self, w: Any) -> dict[Any, Any]:
+        """Return the leaves at quadrature points for a state; second derivatives are zero."""
+        names, state = self.problem.coordinates, w["state"]
+        found: dict[Any, Any] = {("coordinate", n): x for n, x in zip(names, w.x, strict=True)}
         for leaf in derivatives_in(self.equation):
-            if sum(leaf.orders) == 2:
-                found[leaf.key] = np.zeros_like(x[0])
-        found["derivative", self.unknown, (0,) * d] = u
-        for i in range(d):
-            found["derivative", self.unknown, tuple(int(i == k) for k in range(d))] = slope[i]
+            zero = np.zeros_like(w.x[0])
+            first = state.grad[leaf.orders.index(1)] if 1 in leaf.orders else np.asarray(state)
+            found[leaf.key] = zero if sum(leaf.orders) == 2 else first
         return found
 
-    def bilinear(self, leaves: Mapping[Any, Any], u: Any, v: Any) -> Any:
-        """Return the integrand of the tangent, for functions with value and grad."""
+    def bilinear(self, u: Any, v: Any, w: Any) -> Any:
+        """Return the integrand of the tangent about a state, for functions with value and grad."""
+        leaves = self.leaves(w)
         total: Any = 0.0
         for i, j, c, slope in self.slopes:
             total = total - u.grad[i] * (
@@ -84,18 +82,14 @@ class WeakForm:
             total = total + evaluate(term.coefficient, leaves) * first * v
         return total
 
-    def load(self, leaves: Mapping[Any, Any], u: Any, slope: Any) -> Any:
+    def load(self, v: Any, w: Any) -> Any:
         """Return what the tangent is to equal: lower terms about the state less the residual."""
+        leaves, state = self.leaves(w), w["state"]
         total = -evaluate(self.equation, leaves)
         for term in self.lower:
-            first = slope[term.orders.index(1)] if term.order else u
+            first = state.grad[term.orders.index(1)] if term.order else np.asarray(state)
             total = total + evaluate(term.coefficient, leaves) * first
-        return total
-
-
-def _axes(term: Term) -> tuple[int, int]:
-    both = [i for i, n in enumerate(term.orders) for _ in range(n)]
-    return both[0], both[1]
+        return total * v
 
 
 def boundary_values(problem: Problem) -> Callable[[FloatArray], FloatArray]:
@@ -194,19 +188,10 @@ def _solved(
         here = basis.doflocs
         u = start(here) if start else subject.start(here.T)[subject.problem.unknowns[0]]
 
-    def operator(trial: Any, test: Any, w: Any) -> Any:
-        leaves = weak.leaves(w.x, np.asarray(w["state"]), w["state"].grad)
-        return weak.bilinear(leaves, trial, test)
-
-    def load(test: Any, w: Any) -> Any:
-        s = w["state"]
-        leaves = weak.leaves(w.x, np.asarray(s), s.grad)
-        return weak.load(leaves, np.asarray(s), s.grad) * test
-
     for _ in range(1 if subject.problem.is_linear else _STEPS):
         about = basis.interpolate(u)
-        matrix = BilinearForm(operator).assemble(basis, state=about)
-        right = LinearForm(load).assemble(basis, state=about)
+        matrix = BilinearForm(weak.bilinear).assemble(basis, state=about)
+        right = LinearForm(weak.load).assemble(basis, state=about)
         new = basis.zeros()
         new[edge] = values(basis.doflocs[:, edge].T)
         inner, rest, new, free = condense(matrix, right, x=new, D=edge)

@@ -9,11 +9,10 @@ from sharpfront.errors import ProblemError
 from sharpfront.rivals.bacoli import BACOLI
 from sharpfront.rivals.chebyshev import CHEBYSHEV
 from sharpfront.rivals.contract import Rival
-from sharpfront.rivals.gmm_pielm import GMM_PIELM, RBF_PIELM
 from sharpfront.rivals.kapi_elm import KAPI_ELM
 from sharpfront.rivals.method_of_lines import LINES
 from sharpfront.rivals.ngsolve_refined import NGSOLVE
-from sharpfront.rivals.ours import OURS
+from sharpfront.rivals.ours import GMM_PIELM, OURS, RBF_PIELM
 from sharpfront.rivals.pielm import PIELM
 from sharpfront.rivals.pinn import PINN
 from sharpfront.rivals.rad import RAD

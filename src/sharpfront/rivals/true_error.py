@@ -7,7 +7,7 @@ given below what that solution is estimated to be off by.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import cloud, max_error
 from sharpfront.errors import ProblemError, SharpfrontError
-from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.geometry.domain import SpaceTime
 from sharpfront.problem_file import Statement
 from sharpfront.problem_file.measure import following_points, size_of
 from sharpfront.rivals.collocation import region
@@ -97,35 +97,23 @@ def _points(
     return found[np.sort(np.random.default_rng(0).choice(len(found), few, replace=False))]
 
 
-class _OutOfTimeError(Exception):
-    """A reference took too long."""
-
-
-def _watch(limit: float) -> Callable[[Any], None]:
-    """Return what stops a solve between two of its steps, after so many seconds."""
-    stop = time.process_time() + limit
-
-    def look(_: Any) -> None:
-        if time.process_time() > stop:
-            raise _OutOfTimeError
-
-    return look
-
-
 def _reference(
     statement: Statement, subject: Subject, limit: float, *, needed: bool
 ) -> Solution | None:
     """Return our solution at the tightest of a few tolerances that it meets in time."""
     line = subject.problem.domain.dimension == 1
     usual = statement.options.get("tol") or (TOLERANCE if line else SPACE_TOLERANCE)
-    words = ""
+    words, stop = "", 0.0
+
+    def look(_: Any) -> None:
+        if time.process_time() > stop:
+            raise TimeoutError(f"there was none within {limit:.0f} s.")
+
     for part in _TIGHTER if needed else (1.0,):
+        stop = time.process_time() + limit
         try:
-            solution = solved(subject, max(part * usual, 1e-11), _watch(limit))
-        except _OutOfTimeError:
-            words = f"there was none within {limit:.0f} s."
-            continue
-        except SharpfrontError as error:
+            solution = solved(subject, max(part * usual, 1e-11), look)
+        except (SharpfrontError, TimeoutError) as error:
             words = str(error)
             continue
         if solution.converged or not needed:

@@ -22,14 +22,13 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discretisation import Discrete, Rows
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.stage_system import StageSystem
 from sharpfront.evolve.time_system import Residual, TimeSystem, outward, time_system
 from sharpfront.pieces.elements import Reference, reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem.family import Forcing
-from sharpfront.sensitivity.steady import inherited, largest, of_its_own
+from sharpfront.sensitivity.steady import inherited, largest
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
@@ -91,7 +90,13 @@ def checked_march(
         size, apart = _compared(solution, own, other, i)
         share = inherited(solution.error_estimate * max(1.0, most), most, size, parameter)
         found = _approximation(solution, own, i)
-        out.append(_checked(solution, found, size, apart + share, tol))
+        error = (apart + share) / max(1.0, size)
+        met = error <= tol * min(1.0, size)
+        detail = f"Estimated error {error:.1e}, on the mesh of the solution."
+        kind = OutcomeKind.CONVERGED if met else OutcomeKind.UNRESOLVED
+        outcome = Outcome(kind, detail, "" if met else "Solve with a smaller tol.")
+        estimate = Estimate(error, _IN_TIME, solution.error_estimate_since)
+        out.append(Solution(found, solution.domain, estimate, outcome, tol, (), {}))
     return out
 
 
@@ -106,19 +111,6 @@ def _compared(
         apart = max(apart, float(np.abs(coarse - fine).max()))
         late = max(late, left_out(one[:, :: slab.frame.tables.points, :, which]))
     return size, apart + late
-
-
-def _checked(
-    solution: Solution, found: Approximation, size: float, apart: float, tol: float
-) -> Solution:
-    """Return a derivative of a size as a solution, which is so far from the true one."""
-    error = apart / max(1.0, size)
-    met = error <= tol * min(1.0, size)
-    detail = f"Estimated error {error:.1e}, on the mesh of the solution."
-    remedy = "" if met else "Solve with a smaller tol."
-    kind = OutcomeKind.CONVERGED if met else OutcomeKind.UNRESOLVED
-    estimate = Estimate(error, _IN_TIME, solution.error_estimate_since)
-    return of_its_own(solution, found, estimate, Outcome(kind, detail, remedy), tol)
 
 
 def _slabs(solution: Solution) -> tuple[Slab, ...]:
@@ -174,7 +166,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     first = slabs[0].frame
     tables = reference(first.tables.order, first.tables.points + more)
     discrete = Discrete(system, tables)
-    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, Settings(), first.bends)
+    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, first.bends)
     forced = _forced(system, discrete, forcings)
     ends = np.cumsum([0, *(slab.size for slab in slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])
@@ -221,10 +213,9 @@ def _forced(system: TimeSystem, discrete: Discrete, forcings: Sequence[Forcing])
     for forcing in forcings:
         inside = [_Driving(forcing.equations[i], what) for i in system.order_stated]
         flat = [e for group in forcing.conditions for e in group]
-        named = {
-            id(c): _Driving(substitute(e, outward(c.side)), c.what, c.side)
-            for e, c in zip(flat, system.conditions, strict=True)
-        }
+        named: dict[int, Residual] = {}
+        for e, c in zip(flat, system.conditions, strict=True):
+            named[id(c)] = _Driving(substitute(e, outward(c.side)), c.what, c.side)
         named |= {id(e): f for e, f in zip(system.equations, inside, strict=True)}
         equations += inside
         for side, own in zip(sides, discrete.sides, strict=True):
@@ -246,7 +237,10 @@ def _begun(
     if before is None or last is None:
 
         def initial(x: FloatArray) -> FloatArray:
-            at = _inside(system, x)[:, None]
+            span = system.high - system.low
+            turned = system.low + np.mod(x - system.low, span)
+            at = turned if system.periodic else np.clip(x, system.low, system.high)
+            at = np.asarray(at)[:, None]
             columns = [[one[n](at) for one in forced.initial] for n in system.names]
             return np.stack([c for row in columns for c in row], axis=1)
 
@@ -258,12 +252,6 @@ def _begun(
     return mesher.interpolant(frame.nodes, lambda x: old.evaluate(flat, x)).reshape(shape)
 
 
-def _inside(system: TimeSystem, x: FloatArray) -> FloatArray:
-    if system.periodic:
-        return np.asarray(system.low + np.mod(x - system.low, system.high - system.low))
-    return np.clip(x, system.low, system.high)
-
-
 def _slab(
     discrete: Discrete,
     slab: Slab,
@@ -273,9 +261,8 @@ def _slab(
     forced: _Forced,
 ) -> FloatArray:
     """Return the derivatives at the beginning and the stages of a slab, (stages + 1, n, K, p)."""
-    rates = (
-        np.einsum("ij,jnk->ink", diagonal(slab.stages).inverse, levels[1:] - levels[0]) / slab.dt
-    )
+    inverse = diagonal(slab.stages).inverse
+    rates = np.einsum("ij,jnk->ink", inverse, levels[1:] - levels[0]) / slab.dt
     stages = Moments(discrete, frame, slab.start, stage_nodes(slab.stages) * slab.dt)
     fields = Fields(stages, levels[1:], rates)
     system = StageSystem(fields, slab.dt)

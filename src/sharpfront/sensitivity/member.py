@@ -81,14 +81,19 @@ class Member:
         ]
         if solution.converged:
             return each
-        return [replace(one, outcome=_doubtful(solution)) for one in each]
+        # A derivative of what did not converge is no better.
+        ended = solution.outcome
+        words = f"The solution itself did not converge. {ended.detail}".strip()
+        doubtful = Outcome(ended.kind, words, ended.remedy)
+        return [replace(one, outcome=doubtful) for one in each]
 
     def _resolved(
         self, solution: Solution, kept: Kept, known: Mapping[str, Forcing], tol: float
     ) -> dict[str, Solution | None]:
         linear = list(tangent_problems(solution, known.values()))
         # The functions of a bundle are as wide as the one that was looked at in the solve.
-        surveyed = [f.is_explicit and not self._in_bundle(n) for n, f in known.items()]
+        bundled = self.family.bundle.names if self.family.bundle else ()
+        surveyed = [f.is_explicit and n not in bundled for n, f in known.items()]
         sizes = [abs(self.values[name]) or 1.0 for name in known]
         return dict(zip(known, resolved(solution, kept, linear, tol, sizes, surveyed), strict=True))
 
@@ -135,9 +140,6 @@ class Member:
         every = [*plain, *(part.forcing for part in parts)]
         return Sides.of(self.kept, list(tangent_problems(solution, every)), mixed)
 
-    def _in_bundle(self, name: str) -> bool:
-        return self.family.bundle is not None and name in self.family.bundle.names
-
     def forcing(self, solution: Solution, name: str) -> Forcing | None:
         """Return the derivatives of all residuals with respect to a parameter."""
         assert solution.problem is not None
@@ -180,9 +182,8 @@ class Member:
                 while state.finished is None:
                     step, state = adaptive_step(problem, kept.adaptor, state, len(steps))
                     steps.append(step)
-                    if state.finished is None and (
-                        len(steps) > 1 or not may_go_on(state, step.assessment)
-                    ):
+                    on = len(steps) == 1 and may_go_on(state, step.assessment)
+                    if state.finished is None and not on:
                         return None
         except LinearSystemError:
             return None
@@ -216,9 +217,3 @@ def _spread(
         table = bundle.table(places[:, part.axis], part.order)
         total += np.where(column[:, None] == 0.0, 0.0, column[:, None] * table)
     return total
-
-
-def _doubtful(solution: Solution) -> Outcome:
-    """Return the outcome of the solution itself: a derivative of it is no better."""
-    words = f"The solution itself did not converge. {solution.outcome.detail}".strip()
-    return Outcome(solution.outcome.kind, words, solution.outcome.remedy)

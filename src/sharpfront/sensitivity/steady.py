@@ -82,7 +82,8 @@ def differenced(
     failed = next((o.outcome for o in others if not o.converged), None)
     detail = f"Differences of solutions at four values of {name}, {step:.1e} apart."
     outcome = Outcome(kind, detail, "" if kind is OutcomeKind.CONVERGED else _REMEDY)
-    return of_its_own(solution, fourth, Estimate(error, _BY_DIFFERENCES), failed or outcome, tol)
+    estimate = Estimate(error, _BY_DIFFERENCES)
+    return Solution(fourth, solution.domain, estimate, failed or outcome, tol, (), {})
 
 
 def inherited(error: float, size: float, of_rate: float, parameter: float) -> float:
@@ -103,17 +104,6 @@ def inherited(error: float, size: float, of_rate: float, parameter: float) -> fl
     """
     most = MOST_INHERITED * of_rate / size if size > 0 else np.inf
     return error * min(1.0 / parameter, most)
-
-
-def of_its_own(
-    solution: Solution,
-    approximation: Approximation,
-    estimate: Estimate,
-    outcome: Outcome,
-    tol: float,
-) -> Solution:
-    """Return an approximation as a solution that knows no problem, with no history."""
-    return Solution(approximation, solution.domain, estimate, outcome, tol, (), {})
 
 
 _REMEDY = "Solve with a smaller tol, so that differences over smaller steps can be taken."
@@ -220,7 +210,12 @@ class Sides:
             system = proposals[0].system
             assert isinstance(system, LinearSystem)
             each = np.stack([p.system.rhs for p in proposals], axis=1)
-            right = mixed(each, _places(system))
+            d = max(b.points.shape[1] for b in system.blocks if b.points is not None)
+            parts = (
+                np.full((b.rows, d), np.nan) if b.points is None else b.points
+                for b in system.blocks
+            )
+            right = mixed(each, np.concatenate(list(parts)))
             if not np.isfinite(right).all():
                 return None
             try:
@@ -244,13 +239,6 @@ class Sides:
         values = np.concatenate([counted[unknown] for unknown in self.bases])
         with blas_threads(1):
             return np.asarray(self.method.transposed(self.factor, values) @ self.right)
-
-
-def _places(system: LinearSystem) -> FloatArray:
-    """Return where each row holds, (rows, d); nan for several places."""
-    d = max(b.points.shape[1] for b in system.blocks if b.points is not None)
-    parts = (np.full((b.rows, d), np.nan) if b.points is None else b.points for b in system.blocks)
-    return np.concatenate(list(parts))
 
 
 def resolved(
@@ -298,7 +286,6 @@ def _solved(
     solution: Solution, kept: Kept, linear: Problem, state: Any
 ) -> tuple[Solution, FloatArray]:
     """Return the solution, and the points at which it was checked."""
-    tol = state.tol
     steps: list[AdaptiveStep] = []
     with blas_threads(1):
         while state.finished is None:
@@ -309,17 +296,10 @@ def _solved(
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if outcome.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
         outcome = step.outcome
-    found = Solution(
-        answer.approximation,
-        solution.domain,
-        answer.estimate,
-        outcome,
-        tol,
-        tuple(s.record for s in steps),
-        {"condition": step.facts.condition, "rank": step.facts.rank},
-        linear,
-    )
-    return found, answer.points
+    facts = {"condition": step.facts.condition, "rank": step.facts.rank}
+    history = tuple(s.record for s in steps)
+    found = (answer.approximation, solution.domain, answer.estimate, outcome, state.tol)
+    return Solution(*found, history, facts, linear), answer.points
 
 
 def largest(solution: Solution, points: FloatArray) -> float:

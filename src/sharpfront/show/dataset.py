@@ -43,11 +43,8 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
     """
     xarray = extra_module("xarray", "export")
     places, data = on_grid(solution, axes)
-    return xarray.Dataset(
-        {unknown: (tuple(places), values) for unknown, values in data.items()},
-        coords=places,
-        attrs=_attributes(solution),
-    )
+    fields = {unknown: (tuple(places), values) for unknown, values in data.items()}
+    return xarray.Dataset(fields, coords=places, attrs=_attributes(solution))
 
 
 def to_dataframe(solution: Any, **axes: Any) -> Any:
@@ -130,20 +127,12 @@ def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     dimension = len(names) - solution.in_time
     many = count or _COUNTS.get(dimension, _FEW)
     bases = list(solution.approximation.bases.values())
-    if dimension == 1:
-        return graded_places(_line_kernels(solution, bases).centres[:, 0], (low, high), many)
-    return graded_axis(bases[0], axis, bounds, many)
-
-
-def _line_kernels(solution: Any, bases: list[Any]) -> Kernels:
-    """Return all kernels on the line; of a problem in time those at its end."""
-    found = []
-    for basis in bases:
-        if basis.dimension == 1:
-            found.append(kernels_of(basis))
-        elif (moved := kernels_at(basis, float(solution.domain.bounds[1, 1]))) is not None:
-            found.append(moved)
-    return Kernels.together(found, 1)
+    if dimension > 1:
+        return graded_axis(bases[0], axis, bounds, many)
+    # Of a problem in time kernels are where they are at its end.
+    found = [kernels_at(b, bounds[1, 1]) if solution.in_time else kernels_of(b) for b in bases]
+    every = Kernels.together([kernels for kernels in found if kernels is not None], 1)
+    return graded_places(every.centres[:, 0], (low, high), many)
 
 
 def _attributes(solution: Any) -> dict[str, Any]:

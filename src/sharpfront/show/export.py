@@ -13,7 +13,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.files import replacing
-from sharpfront.geometry import Box, Domain, SpaceTime
+from sharpfront.geometry import Box, SpaceTime
 from sharpfront.loading import extra_module
 from sharpfront.show.data.kernels import graded_axis
 from sharpfront.show.data.mesh import box_mesh, clipped, patch_mesh
@@ -116,7 +116,9 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, Ints]:
         return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
     if isinstance(basis, PatchworkBasis):
         fewest = basis.size if resolution is None else 2
-        mesh = patch_mesh(basis, max(_inside(domain, count), fewest))
+        low, high = domain.bounds
+        share = float(domain.measure / np.prod(high - low))
+        mesh = patch_mesh(basis, max(math.ceil(share * float(count) ** domain.dimension), fewest))
         knows_shape = len(basis.patches) > 1
     else:
         mesh = box_mesh([graded_axis(basis, i, domain.bounds, count) for i in range(d)])
@@ -124,13 +126,6 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, Ints]:
     # Kernels, and one patch for all, know nothing of a shape in their box.
     mesh = mesh if knows_shape or isinstance(domain, Box) else clipped(mesh, domain.contains)
     return mesh.points, mesh.cells
-
-
-def _inside(domain: Domain, count: int) -> int:
-    """Return how many of a box's nodes, `count` along each side, lie in a domain."""
-    low, high = domain.bounds
-    share = float(domain.measure / np.prod(high - low))
-    return math.ceil(share * float(count) ** domain.dimension)
 
 
 def _data(solution: Any, points: FloatArray) -> dict[str, FloatArray]:

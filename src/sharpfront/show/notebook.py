@@ -7,7 +7,7 @@ import html
 import io
 from typing import Any
 
-from sharpfront.show.data.quantity import course_of, turns
+from sharpfront.show.data.quantity import column, turns
 
 _WIDTH = 34
 _CELL = "padding: .15em .8em .15em 0; text-align: left; vertical-align: top"
@@ -17,19 +17,12 @@ def headline(solution: Any) -> str:
     """Return the essential in one line."""
     names = ", ".join(solution.unknowns)
     where = ", ".join(solution.approximation.coordinates)
+    span = ", t from {:g} to {:g}".format(*solution.domain.time) if solution.in_time else ""
     return (
-        f"Solution for {names} of ({where}){_span(solution)}: {solution.outcome.kind}, estimated "
+        f"Solution for {names} of ({where}){span}: {solution.outcome.kind}, estimated "
         f"error {solution.error_estimate:.1e}{_since(solution)} (tol {solution.tol:.0e}), "
-        f"{solution.kernels} "
-        f"kernels, {turns(solution)}"
+        f"{solution.kernels} kernels, {turns(solution)}"
     )
-
-
-def _span(solution: Any) -> str:
-    if not solution.in_time:
-        return ""
-    start, stop = solution.domain.time
-    return f", t from {start:g} to {stop:g}"
 
 
 def _since(solution: Any) -> str:
@@ -40,14 +33,14 @@ def _since(solution: Any) -> str:
 def card(solution: Any) -> str:
     """Return HTML that needs nothing but itself: a table and a picture."""
     outcome = str(solution.outcome.kind)
+    error = f"{solution.error_estimate:.1e}{_since(solution)}"
     rows = {
         "unknowns": ", ".join(solution.unknowns),
         "domain": repr(solution.domain),
         "outcome": outcome if solution.converged else f"{outcome}: {solution.outcome.advice}",
-        "estimated error": f"{solution.error_estimate:.1e}{_since(solution)} (asked for "
-        f"{solution.tol:.0e})",
+        "estimated error": f"{error} (asked for {solution.tol:.0e})",
         "kernels": str(solution.kernels),
-        "work": f"{turns(solution)} in {course_of(solution).seconds:.3g} s",
+        "work": f"{turns(solution)} in {column(solution, 'seconds').sum():.3g} s",
     }
     lines = "".join(
         f'<tr><th style="{_CELL}; font-weight: 600">{name}</th>'

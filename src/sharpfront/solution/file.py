@@ -118,19 +118,13 @@ def _restored(state: dict[str, Any]) -> Basis:
     if state["type"] == "levels":
         parts = tuple(_restored(part) for part in states_of_parts(state))
         return LevelsInTime(np.asarray(state["times"]), parts, np.asarray(state["degrees"]))
-    return _restorers().get(state["type"], restore)(state)
-
-
-def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
-    """Return who reads each kind of basis, loaded when a file is read."""
+    # Loaded when a file is read.
     from sharpfront.bases.in_time import restore_in_time
     from sharpfront.bases.line_basis import restore_line
     from sharpfront.bases.patchwork import restore_patchwork
     from sharpfront.pieces.slabs import restore_slabs
 
-    return {
-        "pieces": restore_line,
-        "patchwork": restore_patchwork,
-        "patchwork in time": restore_in_time,
-        "slabs": restore_slabs,
-    }
+    makers: dict[str, Callable[[dict[str, Any]], Basis]]
+    makers = {"pieces": restore_line, "patchwork": restore_patchwork}
+    makers |= {"patchwork in time": restore_in_time, "slabs": restore_slabs}
+    return makers.get(state["type"], restore)(state)

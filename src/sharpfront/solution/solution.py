@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
-from sharpfront.equation.trace import reserve
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Domain, SpaceTime
@@ -71,7 +70,10 @@ class Solution(Functionals):
 
     @property
     def error_estimate(self) -> float:
-        """Estimated error relative to max(1, max|u|); `estimate.meaning` says how it was found."""
+        """Estimated error relative to max(1, max|u|), of each unknown to its own.
+
+        `estimate.meaning` says how it was found.
+        """
         return self.estimate.value
 
     @property
@@ -226,16 +228,9 @@ class Solution(Functionals):
         """
         from sharpfront.show import plot_solution
 
-        return plot_solution(
-            self,
-            what,
-            axes=axes,
-            unknown=unknown,
-            resolution=resolution,
-            moments=moments,
-            kernels=kernels,
-            **where,
-        )
+        options: dict[str, Any] = {"axes": axes, "unknown": unknown, "resolution": resolution}
+        options |= {"moments": moments, "kernels": kernels, **where}
+        return plot_solution(self, what, **options)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film of a solution in time, a GIF or an MP4; `sharpfront.animate` says how."""
@@ -294,7 +289,3 @@ class Solution(Functionals):
     def _known(self) -> Known:
         parameters = None if self.problem is None else self.problem.parameters
         return Known(self.approximation, self.domain, self.error_estimate, parameters)
-
-
-# An unknown of such a name could not be reached as solution.name.
-reserve((*dir(Solution), *(f.name for f in fields(Solution))))

@@ -25,7 +25,7 @@ from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
 from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
-from sharpfront.solve.units import Units
+from sharpfront.solve.units import Units, short
 
 if TYPE_CHECKING:
     from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
@@ -194,13 +194,20 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         found, _ = _solved_as_stated(units.problem, units.tol, inner)
         if not units.has_outgrown(found):
             return units.put_back(found), None
-    solved = _solved_as_stated(stated, tol, how)
-    units = Units.after(stated, tol, solved[0])
-    if units is None:
-        return solved
-    start = None if how.guess is None else units.taken_off(solved[0])
-    found, _ = _solved_as_stated(units.problem, units.tol, replace(how, guess=start))
-    return units.better(solved[0], found), None
+    first, kept = _solved_as_stated(stated, tol, how)
+
+    def again(units: Units) -> Solution:
+        start = None if how.guess is None else units.taken_off(first)
+        return _solved_as_stated(units.problem, units.tol, replace(how, guess=start))[0]
+
+    if (units := Units.apart(stated, tol, first)) is not None:
+        return units.settled(first, again), None
+    tried = False
+    for units in Units.after(stated, tol, first):
+        if units.suffices(first, found := again(units)):
+            return units.put_back(found), None
+        tried = True
+    return (short(first), None) if tried else (first, kept)
 
 
 def _takes_units(adaptor: Adaptor | None) -> bool:

@@ -40,9 +40,9 @@ def unheld(problem: LineProblem) -> Outcome | None:
     if not rows:
         return None
     for condition in problem.conditions:
-        terms = [t for t in condition.terms if isinstance(t, Term) and t.x in rows]
-        if len(terms) == len(condition.terms) and len({t.x for t in terms}) == 1:
-            rows[terms[0].x].append([(0, t.order, t.weight) for t in terms])
+        for place, own in rows.items():
+            if all(_is_at(t, place) for t in condition.terms):
+                own.append(_weighted(condition))
     end = _Ends(problem.interval, _sampled(problem), (problem.order,))
     return _unheld(end, rows, len(problem.conditions))
 
@@ -50,21 +50,58 @@ def unheld(problem: LineProblem) -> Outcome | None:
 def completed(problem: LineProblem) -> LineProblem:
     """Return a problem with fewer conditions than its order with those that smoothness adds.
 
-    At an end that loses the order the equation itself is a condition. Where it keeps a solution out
-    that is infinite there, as it does the logarithms of Bessel's and Legendre's equations, a smooth
-    solution needs no other.
+    At an end that loses the order the equation itself is a condition, and so are derivatives that
+    are zero of all solutions but those that are infinite there. Where they keep some out, as the
+    logarithms of Bessel's equation or of a plate in polar coordinates, a smooth solution needs no
+    other.
     """
     if len(problem.conditions) >= problem.order:
         return problem
+    added = [row for place in _lost(problem) for row in _kept_out(problem, place)]
+    missing = problem.order - len(problem.conditions)
+    return replace(problem, conditions=(*problem.conditions, *added[:missing]))
+
+
+def _kept_out(problem: LineProblem, place: float) -> list[LinearCondition]:
+    """Return conditions at an end that smooth solutions meet, each of which keeps others out."""
+    *coefficients, _, source = problem.sample(np.array([place]))[:, 0].tolist()
+    own = [Term(place, j, c) for j, c in enumerate(coefficients) if c]
+    rows = [LinearCondition(tuple(own), source)] if own else []
+    if _is_bounded(problem, place):
+        rows += [LinearCondition((Term(place, j, 1.0),), 0.0) for j in range(problem.order)]
+    given = [c for c in problem.conditions if all(_is_at(t, place) for t in c.terms)]
     ends = _Ends(problem.interval, _sampled(problem), (problem.order,))
-    for place in _lost(problem)[: problem.order - len(problem.conditions)]:
-        *coefficients, _, source = problem.sample(np.array([place]))[:, 0].tolist()
-        terms = [(0, j, c) for j, c in enumerate(coefficients) if c]
-        found, row = ends.series(place, [terms])
-        if terms and any(series.told(row) is None for series in found or ()):
-            own = LinearCondition(tuple(Term(place, j, c) for _, j, c in terms), source)
-            problem = replace(problem, conditions=(*problem.conditions, own))
-    return problem
+    left, told = ends.series(place, [_weighted(c) for c in (*given, *rows)])
+    held, out = told[: len(given)], list[LinearCondition]()
+    for row, values in zip(rows, told[len(given) :, None], strict=True):
+        both = np.concatenate([held, values])
+        smooth = [(series, v) for series in left or () if (v := series.told(values)) is not None]
+        is_met = all(np.abs(v).max() <= KNOWN for _, v in smooth)
+        if is_met and len(smooth) < len(left or ()) and _are_independent(both):
+            left, held, out = [series for series, _ in smooth], both, [*out, row]
+    return out
+
+
+def _are_independent(rows: FloatArray) -> bool:
+    flat = rows.reshape(len(rows), -1)
+    return int(np.linalg.matrix_rank(flat / np.abs(flat).max(axis=1, keepdims=True))) == len(flat)
+
+
+def _is_bounded(problem: LineProblem, place: float) -> bool:
+    """Tell whether the source stays bounded beside an end once the equation is divided."""
+    low, high = problem.interval
+    beside = place + (high - low if place == low else low - high) * CLOSEST * np.array([1.0, 10.0])
+    *_, leading, source = problem.sample(beside)
+    near, far = np.abs(source / leading)
+    return bool(near <= 2.0 * far)
+
+
+def _is_at(term: object, place: float) -> bool:
+    return isinstance(term, Term) and term.x == place
+
+
+def _weighted(condition: LinearCondition) -> list[Weighted]:
+    return [(0, t.order, t.weight) for t in condition.terms if isinstance(t, Term)]
 
 
 def _sampled(problem: LineProblem) -> Coefficients:

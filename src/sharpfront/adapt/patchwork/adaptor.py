@@ -50,6 +50,7 @@ from sharpfront.adapt.patchwork.verdicts import (
 from sharpfront.adapt.patchwork.warm_start import carried
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
+from sharpfront.checks import explained_fields
 from sharpfront.errors import OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.beside_walls import layers_along_walls
@@ -80,6 +81,7 @@ from sharpfront.trust.underdetermined import require_unknowns
 SMALLEST = 1e-14
 
 
+@explained_fields("sf.Patches()")
 @dataclass(frozen=True, eq=False)
 class Patches:
     """Local product bases on boxes, joined by traces, fitted by least squares along a tree.

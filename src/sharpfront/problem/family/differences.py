@@ -30,7 +30,8 @@ def alike(one: Problem, other: Problem) -> bool:
 
     Or in when they end: what is later has no effect on what was before.
     """
-    if one.is_singular or other.is_singular or _begin(one) != _begin(other):
+    begin = [None if p.time is None else p.time[0] for p in (one, other)]
+    if one.is_singular or other.is_singular or begin[0] != begin[1]:
         return False
     if not same_domain(one, other):
         return False
@@ -39,10 +40,6 @@ def alike(one: Problem, other: Problem) -> bool:
     if places[0] != places[1] or counts[0] != counts[1] or one.unknowns != other.unknowns:
         return False
     return list(map(_switches, residuals_of(one))) == list(map(_switches, residuals_of(other)))
-
-
-def _begin(problem: Problem) -> float | None:
-    return None if problem.time is None else problem.time[0]
 
 
 def same_domain(one: Problem, other: Problem) -> bool:
@@ -98,16 +95,13 @@ def same_but_numbers(one: Problem, other: Problem, most: float = ALIKE) -> bool:
     parts = ((p, *p.conditions, *p.further) for p in (one, other))
     for a, b in zip(*parts, strict=True):
         for form, another in zip(a.forms, b.forms, strict=True):
-            if [(t.unknown, t.orders) for t in form.terms] != [
-                (t.unknown, t.orders) for t in another.terms
-            ]:
+            leaves, data = [], []
+            for own in (form, another):
+                leaves.append([(t.unknown, t.orders) for t in own.terms])
+                data.append([own.source, *(t.coefficient for t in own.terms)])
+            if leaves[0] != leaves[1]:
                 return False
-            pairs = [(form.source, another.source)]
-            pairs += [
-                (s.coefficient, t.coefficient)
-                for s, t in zip(form.terms, another.terms, strict=True)
-            ]
-            if not all(_same_datum(s, t, most) for s, t in pairs):
+            if not all(_same_datum(s, t, most) for s, t in zip(*data, strict=True)):
                 return False
     return True
 
@@ -116,9 +110,8 @@ def _same_datum(one: Expression, other: Expression, most: float) -> bool:
     if isinstance(one, Constant) and isinstance(other, Constant):
         a, b = one.value, other.value
         return a == b or (a * b > 0 and 1 / most <= a / b <= most)
-    nodes = zip(ordered(one), ordered(other), strict=False)
-    alike = all(_same_node(a, b) for a, b in nodes)
-    return alike and len(list(ordered(one))) == len(list(ordered(other)))
+    nodes = list(ordered(one)), list(ordered(other))
+    return len(nodes[0]) == len(nodes[1]) and all(map(_same_node, *nodes))
 
 
 def _same_node(one: Expression, other: Expression) -> bool:

@@ -253,12 +253,10 @@ class Family:
         """
         value = finite(values[name], name, attempt=f"{name}=1.0")
         traced = self._traced(values, name)
-        if traced is not None and (
-            not same_domain(problem, traced)
-            or traced.is_singular
-            or any(map(moves, residuals_of(traced)))
-        ):
-            return None
+        if traced is not None:
+            singular = traced.is_singular or any(map(moves, residuals_of(traced)))
+            if singular or not same_domain(problem, traced):
+                return None
         step = STEP * (abs(value) or 1.0)
         if traced is not None and traced.time is None:
             return forcing_between(traced, traced, at_value(name, value), 2.0 * step)

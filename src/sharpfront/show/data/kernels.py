@@ -180,6 +180,11 @@ class Kernels:
     covariances: FloatArray
 
     @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return int(self.centres.shape[1])
+
+    @property
     def thinnest(self) -> float:
         """The smallest standard deviation of any kernel in any direction; infinite for none."""
         if not len(self.centres):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
-from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import DomainError
 
@@ -134,16 +133,13 @@ def patch_mesh(basis: PatchworkBasis, nodes: int) -> Mesh:
     d = basis.dimension
     every = sum(int(np.prod(patch.functions)) for patch in basis.patches)
     finer = (nodes / every) ** (1.0 / d)
-    meshes = [(p, _patch_mesh(p, finer)) for p in basis.patches if not p.is_empty]
-    parts = [mesh if p.cut is None else clipped(mesh, p.has) for p, mesh in meshes]
+    parts = []
+    for patch in (p for p in basis.patches if not p.is_empty):
+        counts = [max(2, round(finer * n)) for n in patch.functions]
+        grid = box_mesh([np.linspace(-1.0, 1.0, n) for n in counts])
+        at = [m.points(grid.points[:, a]) for a, m in enumerate(patch.maps)]
+        mesh = Mesh(patch.in_space(np.stack(at, axis=1)), grid.cells)
+        parts.append(mesh if patch.cut is None else clipped(mesh, patch.has))
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     cells = [part.cells + start for part, start in zip(parts, starts, strict=False)]
     return Mesh(np.concatenate([part.points for part in parts]), np.concatenate(cells))
-
-
-def _patch_mesh(patch: Patch, finer: float) -> Mesh:
-    """Return a mesh of all of a patch's box, in space."""
-    counts = [max(2, round(finer * n)) for n in patch.functions]
-    grid = box_mesh([np.linspace(-1.0, 1.0, n) for n in counts])
-    at = [m.points(grid.points[:, a]) for a, m in enumerate(patch.maps)]
-    return Mesh(patch.in_space(np.stack(at, axis=1)), grid.cells)

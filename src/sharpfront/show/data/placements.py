@@ -26,21 +26,12 @@ _OF_ALL_TIME = ("unknowns", "problem", "outcome", "converged", "error_estimate")
 
 
 @dataclass(frozen=True, eq=False)
-class StillBasis:
-    """Where the kernels of a basis in time are at a moment; nowhere where it does not tell."""
-
-    dimension: int
-    centres: FloatArray  # (n, d)
-    covariances: FloatArray  # (n, d, d)
-
-
-@dataclass(frozen=True, eq=False)
 class StillApproximation:
     """An approximation with its time fixed."""
 
     whole: Any
     t: float
-    bases: Mapping[str, StillBasis]
+    bases: Mapping[str, Kernels]  # where kernels are; nowhere where a basis does not tell
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -49,13 +40,11 @@ class StillApproximation:
 
     def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return a derivative in space at points (m, d), (m,)."""
-        found: FloatArray = self.whole.values(unknown, self._lifted(points), (*orders, 0))
-        return found
+        return np.asarray(self.whole.values(unknown, self._lifted(points), (*orders, 0)))
 
     def residuals(self, problem: Any, points: FloatArray) -> FloatArray:
         """Return the residual of each equation, (equations, m)."""
-        found: FloatArray = self.whole.residuals(problem, self._lifted(points))
-        return found
+        return np.asarray(self.whole.residuals(problem, self._lifted(points)))
 
     def _lifted(self, points: FloatArray) -> FloatArray:
         return np.hstack([points, np.full((len(points), 1), self.t)])
@@ -71,11 +60,8 @@ class Moment:
     @cached_property
     def approximation(self) -> StillApproximation:
         """The unknowns as functions of space."""
-        whole = self.solution.approximation
-        bases = {
-            name: _still(kernels_at(basis, self.t), self.domain.dimension)
-            for name, basis in whole.bases.items()
-        }
+        whole, none = self.solution.approximation, Kernels.together([], self.domain.dimension)
+        bases = {n: kernels_at(basis, self.t) or none for n, basis in whole.bases.items()}
         return StillApproximation(whole, self.t, bases)
 
     @cached_property
@@ -113,11 +99,6 @@ class Moment:
         return int(self.solution.history[i].kernels) * len(self.unknowns)
 
 
-def _still(kernels: Kernels | None, dimension: int) -> StillBasis:
-    kernels = Kernels.together([], dimension) if kernels is None else kernels
-    return StillBasis(dimension, kernels.centres, kernels.covariances)
-
-
 def mixture_of(solution: Any) -> Mixture | None:
     """Return the mixture at a moment, or else that of the last solve."""
     if isinstance(solution, Moment):
@@ -130,7 +111,7 @@ def mixture_in_time(solution: Any, t: float) -> Mixture | None:
     found = mixture_between(solution.history, t)
     if found is None:
         return None
-    space: Domain = solution.domain.space
+    space = solution.domain.space
     low, high = space.bounds
     # On a circle components may have gone round more than once.
     turned = low + np.mod(found.means - low, high - low)
@@ -168,26 +149,12 @@ class Placement:
     mixture: Mixture | None  # that placed them, or None
 
     @property
-    def components(self) -> Kernels | None:
-        """The components as if they were kernels."""
-        return None if self.mixture is None else Kernels.of_mixture(self.mixture)
-
-    @property
     def everything(self) -> Kernels:
         """The kernels of all unknowns, or else the components: where something may happen."""
         found = [*self.kernels.values()]
-        if not found and self.components is not None:
-            found = [self.components]
-        return Kernels.together(found, found[0].centres.shape[1] if found else 1)
-
-
-def answer_index(solution: Any) -> int:
-    """Return which record of the history the answer is."""
-    for i in reversed(range(len(solution.history))):
-        record = solution.history[i]
-        if (record.kernels, record.error_estimate) == (solution.kernels, solution.error_estimate):
-            return i
-    return len(solution.history) - 1
+        if not found and self.mixture is not None:
+            found = [Kernels.of_mixture(self.mixture)]
+        return Kernels.together(found, found[0].dimension if found else 1)
 
 
 def solves(solution: Any) -> tuple[list[Placement], int]:
@@ -198,12 +165,13 @@ def solves(solution: Any) -> tuple[list[Placement], int]:
     """
     bases = solution.approximation.bases
     exact = {u: kernels_of(basis) for u, basis in bases.items()}
-    last = answer_index(solution)
-    count = len(solution.history)
-    own = mixture_of(solution)
+    count, own, out = len(solution.history), mixture_of(solution), []
     if not count:
         return [Placement(f"{solution.kernels} kernels", exact, own)], 0
-    out = []
+    answered = [(r.kernels, r.error_estimate) for r in solution.history]
+    last, own_record = count - 1, (solution.kernels, solution.error_estimate)
+    if own_record in answered:
+        last -= answered[::-1].index(own_record)
     for i, record in enumerate(solution.history):
         note = (
             f"Solve {i + 1} of {count}: {record.kernels} kernels, "

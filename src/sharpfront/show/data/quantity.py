@@ -7,8 +7,9 @@ How a solve went, as columns: over its solves, or over time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,44 +17,23 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.history import TimeStep
+from sharpfront.show.data.kernels import Function
 
 
-@dataclass(frozen=True, eq=False)
-class Course:
-    """The records of a solve."""
-
-    records: Sequence[Any]  # adaptations, or steps of time
-
-    @property
-    def stepped(self) -> bool:
-        """Whether they are steps of time."""
-        return bool(self.records) and isinstance(self.records[0], TimeStep)
-
-    @property
-    def unit(self) -> str:
-        """What one of them is called."""
-        return "step" if self.stepped else "solve"
-
-    @property
-    def seconds(self) -> float:
-        """The time that all of them took."""
-        return float(sum(record.seconds for record in self.records))
-
-    def column(self, name: str) -> FloatArray:
-        """Return a number of each record by its name, (n,)."""
-        return np.array([getattr(record, name) for record in self.records], dtype=float)
+def is_stepped(solution: Any) -> bool:
+    """Tell whether the records of a solve are steps of time."""
+    return bool(solution.history) and isinstance(solution.history[0], TimeStep)
 
 
-def course_of(solution: Any) -> Course:
-    """Return how a solve went."""
-    return Course(solution.history)
+def column(solution: Any, name: str) -> FloatArray:
+    """Return a number of each record of a solve by its name, (n,)."""
+    return np.array([getattr(record, name) for record in solution.history], dtype=float)
 
 
 def turns(solution: Any) -> str:
     """Return how many solves or steps there were."""
-    course = course_of(solution)
-    count = len(course.records)
-    return f"{count} {course.unit}{'s' * (count != 1)}"
+    count = len(solution.history)
+    return f"{count} {'step' if is_stepped(solution) else 'solve'}{'s' * (count != 1)}"
 
 
 BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
@@ -86,7 +66,7 @@ class Quantity:
     """A function of points (m, d) -> (m,)."""
 
     label: str  # what it is called in a legend or beside a colour bar
-    values: Callable[[FloatArray], FloatArray]  # the function
+    values: Function
     logarithmic: bool = False  # whether the values are powers of ten
     noise: float = 0.0  # differences below this mean nothing
 
@@ -95,12 +75,10 @@ def unknown_of(solution: Any, unknown: str) -> Quantity:
     """Return one unknown of a solution."""
     approximation = solution.approximation
     zero = (0,) * len(approximation.coordinates)
-    return Quantity(
-        unknown,
-        lambda points: approximation.values(unknown, points, zero),
-        # Of a solution that is not one, see all there is.
-        noise=solution.error_estimate if solution.converged else 0.0,
-    )
+    # Of a solution that is not one, see all there is.
+    noise = solution.error_estimate if solution.converged else 0.0
+    values = partial(approximation.values, unknown, orders=zero)
+    return Quantity(unknown, values, noise=noise)
 
 
 def residual_of(solution: Any) -> Quantity:
@@ -135,16 +113,6 @@ class Shown:
     kind: str  # ``"solution"``, ``"residual"`` or ``"error"``
     quantity: Quantity  # label and function of points; residual and error as log10 of their sizes
 
-    def words(self) -> dict[str, Any]:
-        """Return what the page needs to know of it."""
-        return {
-            "key": self.key,
-            "unknown": self.unknown,
-            "kind": self.kind,
-            "label": self.quantity.label,
-            "log": self.quantity.logarithmic,
-        }
-
 
 def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
     """Return everything that can be shown of a solution."""
@@ -153,16 +121,19 @@ def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
     if solution.problem is not None:
         found.append(Shown("residual", unknowns[0], "residual", residual_of(solution)))
     for unknown, function in exact_functions(solution, exact).items():
-        error = Quantity(
-            f"log10 |{unknown} − exact|", _log_error(solution, unknown, function), True
-        )
+        gap = partial(_log_error, unknown_of(solution, unknown).values, function)
+        error = Quantity(f"log10 |{unknown} − exact|", gap, logarithmic=True)
         found.append(Shown(f"error {unknown}", unknown, "error", error))
     return found
 
 
-def exact_functions(
-    solution: Any, exact: Exact | None
-) -> dict[str, Callable[[FloatArray], FloatArray]]:
+def _log_error(values: Function, exact: Function, points: FloatArray) -> FloatArray:
+    # Equal to the last bit counts as rounding, so that the logarithm has an end.
+    size = np.maximum(np.abs(values(points) - exact(points)), np.finfo(float).eps / 16)
+    return np.asarray(np.log10(size))
+
+
+def exact_functions(solution: Any, exact: Exact | None) -> dict[str, Function]:
     """Return the exact solution of each unknown as a function of points (m, d)."""
     unknowns = tuple(solution.unknowns)
     if exact is None:
@@ -173,34 +144,16 @@ def exact_functions(
             raise ProblemError(
                 f"exact= names {', '.join(foreign)}; the unknowns are {', '.join(unknowns)}."
             )
-        return {name: _of_points(function) for name, function in exact.items()}
+        return {name: partial(_at_points, function, None) for name, function in exact.items()}
     if len(unknowns) == 1:
-        return {unknowns[0]: _of_points(exact)}
-    return {name: _of_points(_item(exact, i)) for i, name in enumerate(unknowns)}
+        return {unknowns[0]: partial(_at_points, exact, None)}
+    return {name: partial(_at_points, exact, i) for i, name in enumerate(unknowns)}
 
 
-def _item(exact: Callable[..., Any], index: int) -> Callable[..., Any]:
-    return lambda *columns: exact(*columns)[index]
-
-
-def _of_points(function: Callable[..., Any]) -> Callable[[FloatArray], FloatArray]:
-    def values(points: FloatArray) -> FloatArray:
-        found = np.asarray(function(*points.T), dtype=float)
-        return np.array(np.broadcast_to(found, (len(points),)))
-
-    return values
-
-
-def _log_error(
-    solution: Any, unknown: str, exact: Callable[[FloatArray], FloatArray]
-) -> Callable[[FloatArray], FloatArray]:
-    def logarithms(points: FloatArray) -> FloatArray:
-        found = unknown_of(solution, unknown).values(points)
-        # Equal to the last bit counts as rounding, so that the logarithm has an end.
-        size = np.maximum(np.abs(found - exact(points)), np.finfo(float).eps / 16)
-        return np.asarray(np.log10(size))
-
-    return logarithms
+def _at_points(function: Callable[..., Any], index: int | None, points: FloatArray) -> FloatArray:
+    found = function(*points.T)
+    values = np.asarray(found if index is None else found[index], dtype=float)
+    return np.array(np.broadcast_to(values, (len(points),)))
 
 
 def largest_error(

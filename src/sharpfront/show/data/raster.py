@@ -6,17 +6,18 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import contourpy
 import numpy as np
+from matplotlib.path import Path
+from scipy import ndimage
+from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.geometry import Box, Domain
 from sharpfront.show.data.kernels import Function, Kernels, Section, kernels_at, values_inside
 from sharpfront.show.data.quantity import Quantity
-
-if TYPE_CHECKING:
-    from matplotlib.path import Path
 
 # Sides that differ by more than this are drawn with axes of their own scale.
 STRETCHED = 4.0
@@ -36,17 +37,13 @@ class Raster:
     outline: Path | None  # the boundary of the domain in the plane; None if the plane misses it
     cell: FloatArray  # size of a cell, (2,)
 
-    def limits(self, logarithmic: bool = False) -> tuple[float, float]:
-        """Return the smallest and the largest value; NaN where there is none.
 
-        Logarithms fall without bound where a function changes sign, so that for them the
-        smallest value is one that a hundredth of the cells are below.
-        """
-        return limits_of([self.values], logarithmic)
+def limits_of(pictures: Sequence[FloatArray], logarithmic: bool = False) -> tuple[float, float]:
+    """Return the smallest and the largest value; NaN where there is none.
 
-
-def limits_of(pictures: Sequence[FloatArray], logarithmic: bool) -> tuple[float, float]:
-    """Return the smallest and the largest value of all, as `Raster.limits` does of one."""
+    Logarithms fall without bound where a function changes sign, so that for them the
+    smallest value is one that a hundredth of the cells are below.
+    """
     known = np.concatenate([values[np.isfinite(values)] for values in pictures])
     if not len(known):
         return math.nan, math.nan
@@ -85,9 +82,6 @@ def raster(
 
 def outline_of(domain: Domain, where: Section) -> Path | None:
     """Return the boundary of a domain in a plane as a path; None if the plane misses it."""
-    import contourpy
-    from matplotlib.path import Path
-
     if isinstance(domain, Box):
         return _frame(where)
     low, high = where.window
@@ -104,8 +98,6 @@ def outline_of(domain: Domain, where: Section) -> Path | None:
 
 def _frame(where: Section) -> Path:
     """Return the sides of a window as a path."""
-    from matplotlib.path import Path
-
     (x0, y0), (x1, y1) = where.window
     return Path([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], closed=True)
 
@@ -136,8 +128,6 @@ def _rim(domain: Domain, outline: Path | None, resolution: int) -> FloatArray:
 
 def with_extremes(values: FloatArray, at: Ints, beyond: FloatArray) -> FloatArray:
     """Return cells with the values at places in them that no neighbouring cell foretells."""
-    from scipy import ndimage
-
     columns, rows = at.T
     least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)
     np.minimum.at(least, (rows, columns), beyond)
@@ -163,9 +153,6 @@ def with_margin(values: FloatArray, axes: Sequence[FloatArray] | None = None) ->
     With the value of the nearest cell that has one. Places along the columns and rows tell which
     that is where these are not even.
     """
-    from scipy import ndimage
-    from scipy.spatial import cKDTree
-
     missing = np.isnan(values)
     if missing.all() or not missing.any():
         return values
@@ -199,11 +186,11 @@ def raster_in_time(
     middle = np.concatenate([np.arange(resolution + len(b)) < resolution for b in between])
     extra = ~middle & np.isfinite(values)
     column = np.minimum(((places[extra] - low[0]) / cell[0]).astype(np.int64), resolution - 1)
-    cells = with_extremes(
+    cells, at = (
         values[middle].reshape(resolution, resolution),
         np.stack([column, row[extra]], axis=1),
-        values[extra],
     )
+    cells = with_extremes(cells, at, values[extra])
     return Raster(cells, where, _frame(where), cell)
 
 

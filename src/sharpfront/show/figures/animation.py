@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from matplotlib.animation import FFMpegWriter
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, finite, one_of, solution_like, whole
@@ -173,8 +176,6 @@ def _film_writer(path: Path, timing: Timing) -> Write:
             )
         return _write_gif
     if kind == ".mp4":
-        from matplotlib.animation import FFMpegWriter
-
         if not FFMpegWriter.isAvailable():
             raise ProblemError(
                 f"Writing {path.name} needs the program ffmpeg, which was not found. Install it "
@@ -185,8 +186,6 @@ def _film_writer(path: Path, timing: Timing) -> Write:
 
 
 def _write_gif(path: Path, scene: Scene, shown: Iterator[None], timing: Timing) -> None:
-    from PIL import Image
-
     images = [Image.fromarray(pixels) for pixels in _pixels(scene, shown)]
     palette = _palette(images[:: max(1, len(images) // 6)])
     # One palette and no dithering: what stands still is the same in all frames, and small.
@@ -198,8 +197,6 @@ def _write_gif(path: Path, scene: Scene, shown: Iterator[None], timing: Timing) 
 
 def _pixels(scene: Scene, shown: Iterator[None]) -> Iterator[Any]:
     """Yield the frames, (height, width, 3): what moves is drawn on a copy of what does not."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     canvas: Any = FigureCanvasAgg(scene.figure)
     behind = None
     for _ in shown:
@@ -214,8 +211,6 @@ def _pixels(scene: Scene, shown: Iterator[None]) -> Iterator[Any]:
 
 def _palette(images: list[Any]) -> Any:
     """Return colours that suit all of some frames, white among them."""
-    from PIL import Image
-
     both = Image.new("RGB", (images[0].width, sum(image.height for image in images)))
     for i, image in enumerate(images):
         both.paste(image, (0, i * image.height))
@@ -230,8 +225,6 @@ def _palette(images: list[Any]) -> Any:
 
 def _write_mp4(path: Path, scene: Scene, shown: Iterator[None], timing: Timing) -> None:
     """Pass the frames to ffmpeg, one after the other."""
-    from matplotlib.animation import FFMpegWriter
-
     width, height = (int(pixels) for pixels in scene.figure.bbox.size)
     given = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {timing.fps:.6f} -i -"
     # The format of pixels that players know.

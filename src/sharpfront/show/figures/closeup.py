@@ -67,8 +67,10 @@ def closeup_panels(wish: Wish) -> list[list[Panel]]:
     if len(sections) > 1:
         return panels.panels(wish, "solution")
     names = sections[0].labels
-    look = _on_line if len(sections[0].free) == 1 else _in_plane
-    windows = look(wish, sections[0])
+    if len(sections[0].free) == 1:
+        windows = steep_windows(*_slopes(wish, sections[0]))
+    else:
+        windows = _in_plane(wish, sections[0])
     if not windows:
         return panels.panels(wish, "solution")
     wish = replace(wish, brief=True)
@@ -101,18 +103,17 @@ def _in_time(wish: Wish) -> list[list[Panel]]:
     whole = timed_panels(wish, "solution")
     if len(where.free) == 1 or len(wish.names) > 2:
         return whole
-    found = _steepest_moment(wish, where)
-    if found is None:
+    # Not the first moment: what jumps there is the state that was given.
+    states = [still(wish, t) for t in even(where.window[:, -1], _MOMENTS + 1)[1:]]
+    slopes = [(now, _slopes(now, now.section)) for now in states]
+    found = [(s[1].max(), now, windows) for now, s in slopes if (windows := steep_windows(*s))]
+    if not found:
         return whole
-    now, window = found
+    _, now, windows = max(found, key=lambda each: each[0])
+    window = max(windows, key=lambda each: each.factor)
     near = panels.panels(window.of(now, now.names), "solution")
     brief = replace(wish, brief=True, title=_whole_title(wish))
     return _arranged(timed_panels(brief, "solution"), near)
-
-
-def _on_line(wish: Wish, where: Section) -> list[Window]:
-    x, slopes, jumps = _slopes(wish, where)
-    return steep_windows(x, slopes, jumps)
 
 
 def _slopes(wish: Wish, where: Section) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -198,21 +199,17 @@ def _in_plane(wish: Wish, where: Section) -> list[Window]:
             factor = float(slopes[i]) / _WIDTHS
             if factor <= max(best.factor, _LEAST_FACTOR):
                 break
-            window = _window_about(points[i, list(where.free)], where, side / factor, factor)
+            # Within all that is drawn.
+            place, half = points[i, list(where.free)], 0.5 * side / factor
+            middle = np.clip(place, low + half, high - half)
+            ends = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
+            window = Window(tuple(ends), tuple(place.tolist()), factor)
             if _variation_shown(wish, unknown, where, window) >= _LEAST_SHOWN * size:
                 best = window
                 break
             # At a corner slopes have no limit, and little of the solution is there.
             slopes = np.where(slopes > 0.5 * slopes[i], 0.0, slopes)
     return [best] if best.ends else []
-
-
-def _window_about(place: FloatArray, where: Section, wide: float, factor: float) -> Window:
-    """Return a window about a place on a plane, within all that is drawn."""
-    low, high = where.window
-    middle = np.clip(place, low + 0.5 * wide, high - 0.5 * wide)
-    ends = zip((middle - 0.5 * wide).tolist(), (middle + 0.5 * wide).tolist(), strict=True)
-    return Window(tuple(ends), tuple(place.tolist()), factor)
 
 
 def _variation_shown(wish: Wish, unknown: str, where: Section, window: Window) -> float:
@@ -238,18 +235,3 @@ def _looked_at(wish: Wish, unknown: str, where: Section) -> FloatArray:
         flat = np.concatenate([flat, *parts])
         flat = flat[where.within(flat)]
     return np.asarray(flat[domain.contains(where.lift(flat))])
-
-
-def _steepest_moment(wish: Wish, where: Section) -> tuple[Wish, Window] | None:
-    """Return the moment with the steepest slope, and a window around that."""
-    best: tuple[float, Wish, list[Window]] | None = None
-    # Not the first: what jumps there is the state that was given.
-    for t in even(where.window[:, -1], _MOMENTS + 1)[1:]:
-        now = still(wish, t)
-        x, slopes, jumps = _slopes(now, now.section)
-        windows = steep_windows(x, slopes, jumps)
-        if windows and (best is None or slopes.max() > best[0]):
-            best = float(slopes.max()), now, windows
-    if best is None:
-        return None
-    return best[1], max(best[2], key=lambda window: window.factor)

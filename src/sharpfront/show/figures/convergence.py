@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from sharpfront.arrays import FloatArray
-from sharpfront.show.data.quantity import BLUE, GREEN, ORANGE, course_of, turns
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from sharpfront.show.data.quantity import BLUE, GREEN, ORANGE, column, turns
 
 
 def draw_convergence(axes: Axes, solution: Any) -> None:
     """Draw estimate and residual over the number of kernels, with the tolerance as a line."""
-    course = course_of(solution)
-    kernels = course.column("kernels")
+    kernels = column(solution, "kernels")
     for values, label, style in (
-        (course.column("error_estimate"), "estimated error", "o-"),
-        (course.column("residual"), "residual, root mean square", "s--"),
+        (column(solution, "error_estimate"), "estimated error", "o-"),
+        (column(solution, "residual"), "residual, root mean square", "s--"),
     ):
         good = np.isfinite(values) & (values > 0) & (kernels > 0)
         axes.loglog(kernels[good], values[good], style, ms=4, lw=1.2, label=label)
@@ -33,41 +31,39 @@ def draw_convergence(axes: Axes, solution: Any) -> None:
 def draw_error(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the estimated error of every step, the largest so far, and the tolerance."""
     times, largest = solution.error_over_time()
-    each = course_of(solution).column("error_estimate")
+    each = column(solution, "error_estimate")
     axes.semilogy(times, each, ".", ms=5, color=BLUE, label="of each step")
-    axes.step(_starting(solution, times), [largest[0], *largest], where="pre", color=BLUE, lw=1.4)
+    _stairs(axes, solution, largest, BLUE)
     axes.lines[-1].set_label("largest so far")
     axes.axhline(solution.tol, color="0.3", lw=1, ls=":", label=f"tolerance {solution.tol:.0e}")
-    _label_time(axes, span, "estimated error")
+    axes.set(xlabel="t", ylabel="estimated error", xlim=span)
     axes.legend(frameon=False, fontsize=8, loc="best")
 
 
 def draw_steps(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the length of every step over time, on a logarithmic axis."""
-    steps = course_of(solution).column("dt")
+    steps = column(solution, "dt")
     _stairs(axes, solution, steps, ORANGE)
     axes.set_yscale("log")
     if steps.max() < 20 * steps.min():
-        _few_decades(axes)
-    _label_time(axes, span, "length of step, dt")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="t", ylabel="length of step, dt", xlim=span)
 
 
 def draw_counts(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the number of kernels of one unknown over time."""
-    from matplotlib.ticker import MaxNLocator
-
-    counts = course_of(solution).column("kernels")
+    counts = column(solution, "kernels")
     _stairs(axes, solution, counts, GREEN)
     axes.set_ylim(0, 1.12 * counts.max())
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    several = len(solution.unknowns) > 1
-    _label_time(axes, span, "kernels of each unknown" if several else "kernels")
+    several = " of each unknown" if len(solution.unknowns) > 1 else ""
+    axes.set(xlabel="t", ylabel=f"kernels{several}", xlim=span)
 
 
 def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
     """Write plain numbers under a logarithmic axis that spans less than a decade or two."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
-
     if not len(kernels):
         return
     low, high = float(kernels.min()), float(kernels.max())
@@ -80,27 +76,5 @@ def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
 
 
 def _stairs(axes: Axes, solution: Any, values: FloatArray, colour: str) -> None:
-    axes.step(
-        _starting(solution, course_of(solution).column("time")),
-        [values[0], *values],
-        where="pre",
-        color=colour,
-        lw=1.4,
-    )
-
-
-def _starting(solution: Any, times: FloatArray) -> FloatArray:
-    return np.concatenate([[solution.domain.time[0]], times])
-
-
-def _few_decades(axes: Axes) -> None:
-    """Write numbers also between the powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _label_time(axes: Axes, span: tuple[float, float], ylabel: str) -> None:
-    axes.set(xlabel="t", ylabel=ylabel, xlim=span)
+    times = [solution.domain.time[0], *column(solution, "time")]
+    axes.step(times, [values[0], *values], where="pre", color=colour, lw=1.4)

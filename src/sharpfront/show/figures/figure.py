@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sharpfront.checks import is_number, listed, numbers_in, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.show.data.quantity import summary, unknown_of
 from sharpfront.show.figures.closeup import closeup_panels
 from sharpfront.show.figures.panels import Panel, Wish, panels
-from sharpfront.show.figures.surface import viewer
+from sharpfront.show.figures.plane import viewer
 from sharpfront.show.figures.time_panels import timed_panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KINDS = (
     *("solution", "close-up", "kernels", "residual", "estimate", "all"),
@@ -120,11 +118,7 @@ def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
         span = columns // len(rows[0] if alike else row)
         for j, panel in enumerate(row):
             cell = grid[i, j * span : (j + 1) * span]
-            places.append(
-                figure.add_subplot(cell, projection="3d")
-                if panel.spatial
-                else figure.add_subplot(cell)
-            )
+            places.append(figure.add_subplot(cell, projection="3d" if panel.spatial else None))
     if len(places) > 1:
         figure.suptitle(summary(wish.solution), fontsize=11)
     return places

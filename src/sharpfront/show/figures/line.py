@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
@@ -18,13 +24,6 @@ from sharpfront.show.data.kernels import Kernels, Section, curve, kernels_of, li
 from sharpfront.show.data.placements import Moment, mixture_of
 from sharpfront.show.data.quantity import CURVES, ORANGE, Quantity, unknown_of
 from sharpfront.show.figures.narrow_axes import label_narrow
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
 
 # Parts of the height of the axes: the strip, the ticks' middle, the bells' feet and highest top.
 STRIP, _TICKS, _FEET, _TOP = 0.26, 0.03, 0.07, 0.24
@@ -128,41 +127,24 @@ def draw_strip(
     strip.show(curve)
     _strip_frame(axes, where, limits or curve.limits, list(curve.values), STRIP if kernels else 0.0)
     if legend and (kernels or len(lines) > 1):
-        axes.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.13),
-            ncols=2 + len(lines),
-            frameon=False,
-            fontsize=9,
-        )
+        below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
+        axes.legend(ncols=2 + len(lines), frameon=False, fontsize=9, **below)
     return strip
 
 
 def _ticks_and_bells(axes: Axes) -> tuple[Line2D, PolyCollection]:
     """Add ticks for kernels and bells for components, without data."""
-    from matplotlib.collections import PolyCollection
-
     flat = axes.get_xaxis_transform()
-    ticks = axes.plot(
-        [], [], "|", ms=7, mew=0.9, color="0.25", transform=flat, label="kernels", zorder=2
-    )[0]
-    mounds = PolyCollection(
-        [],
-        facecolors=(ORANGE, 0.3),
-        edgecolors=ORANGE,
-        linewidths=1.3,
-        transform=flat,
-        label="components of the mixture",
-        zorder=2.5,
-    )
+    look: dict[str, Any] = {"ms": 7, "mew": 0.9, "color": "0.25", "zorder": 2}
+    (ticks,) = axes.plot([], [], "|", transform=flat, label="kernels", **look)
+    look = {"facecolors": (ORANGE, 0.3), "edgecolors": ORANGE, "linewidths": 1.3, "zorder": 2.5}
+    mounds = PolyCollection([], transform=flat, label="components of the mixture", **look)
     axes.add_collection(mounds, autolim=False)
     return ticks, mounds
 
 
 def share_legend(axes: Axes) -> None:
     """Put one legend for all panels under the figure, or inside the axes of a user's figure."""
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     figure = axes.figure
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) < 2:
@@ -180,8 +162,6 @@ def _strip_frame(
     axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str], strip: float
 ) -> None:
     """Leave room for a strip of that part of the height; the values' axis has ticks above it."""
-    from matplotlib.ticker import MaxNLocator
-
     low, high = limits
     least = 1e-12 * max(abs(low), abs(high), 1.0)
     low, high = (low, high) if high - low > least else (low - 0.5, high + 0.5)
@@ -251,16 +231,8 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title:
     if mixture is not None:
         seen = Kernels.of_mixture(mixture).on(where)
         deviations = np.sqrt(seen.covariances[:, 0, 0])
-        axes.errorbar(
-            seen.centres[:, 0],
-            deviations,
-            xerr=deviations,
-            fmt="s",
-            ms=3,
-            lw=1,
-            color="C1",
-            label="mixture",
-        )
+        look: dict[str, Any] = {"fmt": "s", "ms": 3, "lw": 1, "color": "C1", "label": "mixture"}
+        axes.errorbar(seen.centres[:, 0], deviations, xerr=deviations, **look)
     axes.set_yscale("log")
     _label(axes, where, title)
     axes.set_ylabel("standard deviation")
@@ -276,14 +248,6 @@ def _label(axes: Axes, where: Section, title: str) -> None:
 
 def draw_ticks(axes: Axes, places: FloatArray) -> None:
     """Draw a tick for every kernel at the foot of the axes."""
-    axes.plot(
-        places,
-        np.full(len(places), 0.02),
-        "|",
-        ms=5,
-        alpha=0.4,
-        color="0.3",
-        zorder=1,
-        clip_on=False,
-        transform=axes.get_xaxis_transform(),
-    )
+    look: dict[str, Any] = {"ms": 5, "alpha": 0.4, "color": "0.3", "zorder": 1, "clip_on": False}
+    feet = np.full(len(places), 0.02)
+    axes.plot(places, feet, "|", transform=axes.get_xaxis_transform(), **look)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 # A window is narrow where its places begin with so many times its width: labels would differ in
 # their last digits only.
@@ -30,8 +29,6 @@ def round_place(low: float, high: float) -> float:
 
 def label_narrow(axis: Axis, name: str, low: float, high: float) -> None:
     """Label an axis of a narrow window far from zero by the distance from a round place."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     if high - low < _SMALL:
         axis.set_major_locator(MaxNLocator(4))
     if max(abs(low), abs(high)) <= _FAR * (high - low):

@@ -6,31 +6,28 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
 from sharpfront.show.data.placements import mixture_of
 from sharpfront.show.data.quantity import Quantity, residual_of, summary, unknown_of
-from sharpfront.show.data.raster import Raster, raster
+from sharpfront.show.data.raster import Raster, limits_of, raster
 from sharpfront.show.figures import line
 from sharpfront.show.figures.convergence import draw_convergence
 from sharpfront.show.figures.plane import (
     draw_ellipses,
     draw_map,
     draw_patches,
+    draw_surface,
     ellipses_title,
     map_title,
     patches_title,
 )
-from sharpfront.show.figures.surface import draw_surface
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _FROM_FILE = "a solution read from a file\ndoes not know its equation"
 
@@ -108,12 +105,11 @@ def panels(wish: Wish, what: str) -> list[list[Panel]]:
     wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     if what == "residual":
         return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
-    rows = [
-        _ellipse_panels(wish, unknown, sections)
-        if what == "kernels"
-        else _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
-        for unknown in wish.unknowns
-    ]
+    if what == "kernels":
+        rows = [_ellipse_panels(wish, unknown, sections) for unknown in wish.unknowns]
+    else:
+        shown = [(unknown_of(wish.solution, name), name) for name in wish.unknowns]
+        rows = [_maps(wish, quantity, name, sections) for quantity, name in shown]
     return rows if len(sections) > 1 else [[row[0] for row in rows]]
 
 
@@ -123,14 +119,14 @@ def _all(wish: Wish) -> list[list[Panel]]:
     residual = [[Panel(note_no_residual)]]
     if wish.solution.problem is not None:
         residual = panels(wish, "residual")
-    rows = []
-    for first, second in (
-        (panels(wish, "solution"), panels(wish, "kernels")),
-        (residual, panels(wish, "estimate")),
-    ):
-        single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
-        rows += [[first[0][0], second[0][0]]] if single else first + second
-    return rows
+    first = beside(panels(wish, "solution"), panels(wish, "kernels"))
+    return first + beside(residual, panels(wish, "estimate"))
+
+
+def beside(first: list[list[Panel]], second: list[list[Panel]]) -> list[list[Panel]]:
+    """Return two pictures in one row where each has one panel, else under each other."""
+    single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
+    return [[first[0][0], second[0][0]]] if single else first + second
 
 
 def note_no_residual(axes: Axes, why: str = _FROM_FILE) -> None:
@@ -177,7 +173,7 @@ def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Secti
     solution, kernels = wish.solution, wish.kernels_of(unknown)
     pictures = [raster_on(wish, quantity, kernels, where) for where in sections]
     brief = wish.brief or len(sections) > 1
-    limits = common_limits([p.limits(quantity.logarithmic) for p in pictures])
+    limits = common_limits([limits_of([p.values], quantity.logarithmic) for p in pictures])
 
     def draw(axes: Axes, picture: Raster, bar: bool) -> None:
         title = wish.title or _noted(

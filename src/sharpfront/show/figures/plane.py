@@ -1,25 +1,34 @@
-"""Colour maps on planes, and kernels as ellipses over them."""
+"""Colour maps on planes, kernels as ellipses over them, and surfaces in space."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from typing import Any
 
 import numpy as np
+from matplotlib import cm
+from matplotlib.axes import Axes
+from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import Normal, Stroke
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut_cells import Cut
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.geometry import Domain
+from sharpfront.geometry import Box, Domain
+from sharpfront.geometry.marching import triangles
+from sharpfront.loading import extra_module
 from sharpfront.maps import Strip
 from sharpfront.show.data.kernels import Kernels, Section
+from sharpfront.show.data.mesh import box_mesh
 from sharpfront.show.data.quantity import BLUE, ORANGE, Quantity, colour_scale, summary
-from sharpfront.show.data.raster import STRETCHED, Raster
+from sharpfront.show.data.raster import STRETCHED, Raster, limits_of
 from sharpfront.show.figures.narrow_axes import label_narrow
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
 MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
@@ -53,22 +62,13 @@ def draw_map(
     if picture.outline is None:
         axes.text(0.5, 0.5, "misses the domain", ha="center", transform=axes.transAxes)
         return
-    limits = limits or picture.limits(quantity.logarithmic)
+    limits = limits or limits_of([picture.values], quantity.logarithmic)
     low, high, colours = colour_scale(limits, quantity)
     ends = picture.where.window
-    image = axes.imshow(
-        picture.values,
-        origin="lower",
-        extent=(ends[0, 0], ends[1, 0], ends[0, 1], ends[1, 1]),
-        aspect=axes.get_aspect(),
-        cmap=colours,
-        vmin=low,
-        vmax=high,
-        alpha=0.35 if faint else None,
-        interpolation="nearest",
-    )
-    from matplotlib.patches import PathPatch
-
+    look: dict[str, Any] = {"origin": "lower", "interpolation": "nearest", "cmap": colours}
+    look |= {"vmin": low, "vmax": high, "alpha": 0.35 if faint else None}
+    extent = (ends[0, 0], ends[1, 0], ends[0, 1], ends[1, 1])
+    image = axes.imshow(picture.values, extent=extent, aspect=axes.get_aspect(), **look)
     # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen. A
     # faint map lets the inner half through.
     width = 1.0 if faint else 2.0
@@ -88,13 +88,9 @@ def frame(axes: Axes, where: Section) -> None:
     low, high = where.window
     sides = high - low
     room = 0.015 * sides
-    axes.set(
-        xlabel=where.labels[0],
-        ylabel=where.labels[1],
-        xlim=(low[0] - room[0], high[0] + room[0]),
-        ylim=(low[1] - room[1], high[1] + room[1]),
-        aspect="equal" if sides.max() <= STRETCHED * sides.min() else "auto",
-    )
+    (x0, y0), (x1, y1) = low - room, high + room
+    axes.set(xlabel=where.labels[0], ylabel=where.labels[1], xlim=(x0, x1), ylim=(y0, y1))
+    axes.set_aspect("equal" if sides.max() <= STRETCHED * sides.min() else "auto")
     for spine in axes.spines.values():
         spine.set_color("0.9")
     for i, axis in enumerate((axes.xaxis, axes.yaxis)):
@@ -117,24 +113,16 @@ def draw_ellipses(
     inside = domain.contains(picture.where.lift(shown.centres))
     axes.plot(*shown.centres[inside].T, ".", ms=4 * width, color=BLUE, zorder=2)
     if left:
-        axes.text(
-            0.99,
-            0.01,
-            f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown",
-            ha="right",
-            va="bottom",
-            fontsize=8,
-            transform=axes.transAxes,
-            bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
-        )
+        words = f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown"
+        look: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 8}
+        paper = {"facecolor": "white", "alpha": 0.8, "lw": 0}
+        axes.text(0.99, 0.01, words, transform=axes.transAxes, bbox=paper, **look)
     if mixture is not None:
         _add_ellipses(axes, mixture, picture.outline, colour=ORANGE, width=1.0, label="mixture")
 
 
 def draw_patches(axes: Axes, basis: PatchworkBasis, picture: Raster) -> None:
     """Draw the sides of patches in the plane; strips along curves are drawn thinner."""
-    from matplotlib.collections import LineCollection
-
     if picture.outline is None:
         return
     for charted, width in ((False, 0.6), (True, 0.35)):
@@ -161,35 +149,18 @@ def _sides(patch: Patch) -> list[FloatArray]:
 def _add_ellipses(
     axes: Axes, kernels: Kernels, outline: Path, *, colour: str, width: float, label: str
 ) -> None:
-    from matplotlib.collections import EllipseCollection
-    from matplotlib.patheffects import Normal, Stroke
-
-    widths, heights, angles = _axes_of_ellipses(kernels.covariances)
-    ellipses = EllipseCollection(
-        widths,
-        heights,
-        angles,
-        units="xy",
-        offsets=kernels.centres,
-        offset_transform=axes.transData,
-        facecolors="none",
-        edgecolors=colour,
-        linewidths=width,
-        alpha=0.7,
-        label=label,
-        # A pale line beneath tells them from every colour of a map.
-        path_effects=[Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()],
-    )
+    # Diameters along both axes, and the angle of the first in degrees.
+    variances, directions = np.linalg.eigh(kernels.covariances)
+    heights, widths = 2 * np.sqrt(np.maximum(variances.T, 0.0))
+    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
+    places: dict[str, Any] = {"offsets": kernels.centres, "offset_transform": axes.transData}
+    look: dict[str, Any] = {"facecolors": "none", "edgecolors": colour, "linewidths": width}
+    # A pale line beneath tells them from every colour of a map.
+    beneath = [Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()]
+    look |= {"alpha": 0.7, "label": label, "path_effects": beneath}
+    ellipses = EllipseCollection(widths, heights, angles, units="xy", **places, **look)
     axes.add_collection(ellipses, autolim=False)
     ellipses.set_clip_path(outline, axes.transData)
-
-
-def _axes_of_ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the diameters along both axes and the angle of the first in degrees."""
-    variances, directions = np.linalg.eigh(covariances)
-    diameters = 2 * np.sqrt(np.maximum(variances, 0.0))
-    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
-    return diameters[:, 1], diameters[:, 0], angles
 
 
 def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:
@@ -236,3 +207,58 @@ def thinness(picture: Raster, kernels: Kernels) -> str:
         return ""
     in_dots = Kernels(seen.centres, seen.covariances / np.outer(picture.cell, picture.cell))
     return f"thinnest kernel {seen.thinnest:.1e}" + (_NARROW if in_dots.thinnest < 1 else "")
+
+
+_FACE_CELLS = 24
+
+
+def surface_of(domain: Domain) -> FloatArray:
+    """Return the boundary of a domain in space as triangles, (t, 3, 3).
+
+    Exact for a box; for others from the distance on a grid of 48 cells a side, which cuts sharp
+    edges off by about a cell.
+    """
+    if isinstance(domain, Box):
+        faces = itertools.product(range(3), domain.bounds)
+        return np.concatenate([_face(domain.bounds, axis, end[axis]) for axis, end in faces])
+    return triangles(lambda points: -domain.distance(points), domain.bounds)
+
+
+def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> None:
+    """Draw a quantity on the boundary of a domain, seen from outside."""
+    corners = surface_of(domain)
+    values = quantity.values(corners.reshape(-1, 3)).reshape(-1, 3).mean(axis=1)
+    low, high, colours = colour_scale((float(values.min()), float(values.max())), quantity)
+    scale = cm.ScalarMappable(Normalize(low, high), colours)
+    colour = scale.to_rgba(values)
+    # Thin edges of the triangles' own colours close the seams between them.
+    axes.add_collection3d(Poly3DCollection(corners, facecolors=colour, edgecolors=colour, lw=0.2))
+    (x0, y0, z0), (x1, y1, z1) = domain.bounds
+    axes.set(xlim=(x0, x1), ylim=(y0, y1), zlim=(z0, z1))
+    axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+    for name in "xyz":
+        axes.locator_params(axis=name, nbins=5)
+    axes.set_box_aspect(tuple(np.ptp(domain.bounds, axis=0)))
+    axes.figure.colorbar(scale, ax=axes, label=quantity.label, shrink=0.7, pad=0.12)
+
+
+def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
+    """Return a PyVista plotter with the boundary coloured by a quantity; ``.show()`` opens it."""
+    pyvista = extra_module("pyvista", "plot3d")
+    corners = surface_of(domain)
+    points, numbers = np.unique(np.round(corners.reshape(-1, 3), 12), axis=0, return_inverse=True)
+    faces = np.insert(numbers.reshape(-1, 3), 0, 3, axis=1).ravel()
+    mesh = pyvista.PolyData(points, faces)
+    mesh[quantity.label] = quantity.values(points)
+    low, high, colours = colour_scale(mesh.get_data_range(quantity.label), quantity)
+    plotter = pyvista.Plotter(off_screen=None)
+    plotter.add_mesh(mesh, scalars=quantity.label, cmap=colours, clim=(low, high))
+    plotter.show_bounds(location="outer", xtitle=names[0], ytitle=names[1], ztitle=names[2])
+    return plotter
+
+
+def _face(bounds: FloatArray, axis: int, level: float) -> FloatArray:
+    """Return the face of a box at a level of one axis as triangles, (t, 3, 3)."""
+    low, high = np.delete(bounds, axis, axis=1)
+    grid = box_mesh(list(np.linspace(low, high, _FACE_CELLS + 1).T))
+    return np.insert(grid.points, axis, level, axis=1)[grid.cells]

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
 
 from sharpfront.arrays import FloatArray
 from sharpfront.show.data.kernels import Kernels, Section, kernels_of, section
 from sharpfront.show.data.placements import Moment
 from sharpfront.show.data.quantity import ORANGE, unknown_of
-from sharpfront.show.data.raster import Raster
+from sharpfront.show.data.raster import Raster, limits_of
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.line import curve_of, draw_strip, share_legend
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_map
 from sharpfront.show.figures.time_panels import period_of
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CURVE_SIZE, _MAP_SIZE = (6.4, 4.4), (6.0, 5.0)
 _DPI = 100
@@ -51,8 +49,6 @@ def time_labels(times: FloatArray) -> list[str]:
 
 
 def _film_figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=size, dpi=_DPI, layout="constrained")
     return figure, figure.add_subplot()
 
@@ -91,8 +87,12 @@ def map_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution in the plane, a colour map; if asked for, under kernels."""
     where, unknown = _space(wish), wish.unknowns[0]
     states = [Moment(wish.solution, float(t)) for t in times]
-    pictures = [_raster_at(wish, state, where) for state in states]
-    limits = panels.common_limits([picture.limits() for picture in pictures])
+    pictures = []
+    for state in states:
+        still = Wish(state, (unknown,), {}, wish.resolution)
+        quantity, kernels = unknown_of(state, unknown), still.kernels_of(unknown)
+        pictures.append(panels.raster_on(still, quantity, kernels, where))
+    limits = panels.common_limits([limits_of([picture.values]) for picture in pictures])
     figure, axes = _film_figure(_MAP_SIZE)
     draw_map(axes, unknown_of(states[0], unknown), pictures[0], limits)
     image, labels = axes.images[0], time_labels(times)
@@ -130,16 +130,8 @@ def _kernels(
     return (dots, ellipses), show
 
 
-def _raster_at(wish: Wish, state: Moment, where: Section) -> Raster:
-    unknown = wish.unknowns[0]
-    still = Wish(state, (unknown,), {}, wish.resolution)
-    return panels.raster_on(still, unknown_of(state, unknown), still.kernels_of(unknown), where)
-
-
 def _moving_ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None], None]]:
     """Add ellipses of components, one standard deviation each, and return how to move them."""
-    from matplotlib.collections import PolyCollection
-
     shown = PolyCollection([], facecolors="none", edgecolors=ORANGE, linewidths=1.0, label=label)
     axes.add_collection(shown, autolim=False)
     angle = np.linspace(0.0, 2.0 * np.pi, 73)

@@ -5,19 +5,21 @@ A solution in time at single moments, one of them or several side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.show.data.kernels import Section, curve, section
 from sharpfront.show.data.placements import TIME, Moment
 from sharpfront.show.data.quantity import residual_of, summary, unknown_of
-from sharpfront.show.data.raster import raster_in_time
+from sharpfront.show.data.raster import limits_of, raster_in_time
 from sharpfront.show.figures import convergence, panels
 from sharpfront.show.figures.line import curve_of, draw_curves, draw_strip, share_legend
 from sharpfront.show.figures.panels import Panel, Wish
@@ -30,9 +32,6 @@ from sharpfront.show.figures.tracks import (
     placed_anew,
     tracks_of,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def still(wish: Wish, t: float) -> Wish:
@@ -123,7 +122,7 @@ def _map_stills(stills: Sequence[Wish]) -> list[Panel]:
     pictures = []
     for now, quantity in zip(stills, quantities, strict=True):
         pictures.append(panels.raster_on(now, quantity, now.kernels_of(unknown), where))
-    limits = panels.common_limits([p.limits() for p in pictures])
+    limits = panels.common_limits([limits_of([p.values]) for p in pictures])
     columns = _columns(len(stills))
 
     def draw(axes: Axes, i: int) -> None:
@@ -166,7 +165,10 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
     if what == "kernels" and len(wish.names) > 2:
         raise ProblemError("Kernels in the plane are drawn at a moment: plot('kernels', t=0.5).")
     if what == "kernels":
-        return [[_paths(wish, names, where) for names in _sharing(wish)]]
+        sharing: dict[int, list[str]] = {}
+        for name in wish.unknowns:
+            sharing.setdefault(id(wish.solution.approximation.bases[name]), []).append(name)
+        return [[_paths(wish, names, where) for names in sharing.values()]]
     wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     return [[_map(wish, unknown, where) for unknown in wish.unknowns]]
 
@@ -177,19 +179,15 @@ def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
     if what == "solution" and len(now.names) == 1:
         title = now.note if wish.brief else f"{now.note}; {summary(now.solution)}"
         title = wish.title or title
-        return [[_strip(now, title)]]
+        where = now.section
+        curve = curve_of(now.solution, now.unknowns, where)
+
+        def draw(axes: Axes) -> None:
+            draw_strip(axes, curve, where, kernels=now.kernels, period=period_of(now))
+            axes.set_title(title, fontsize=10)
+
+        return [[Panel(draw, size=(6.4, 4.4))]]
     return panels.panels(now, what)
-
-
-def _strip(now: Wish, title: str) -> Panel:
-    where = now.section
-    curve = curve_of(now.solution, now.unknowns, where)
-
-    def draw(axes: Axes) -> None:
-        draw_strip(axes, curve, where, kernels=now.kernels, period=period_of(now))
-        axes.set_title(title, fontsize=10)
-
-    return Panel(draw, size=(6.4, 4.4))
 
 
 def _map(wish: Wish, unknown: str, where: Section) -> Panel:
@@ -216,14 +214,6 @@ def _roomy(axes: Axes, where: Section) -> None:
     (x0, t0), (x1, t1) = where.window
     axes.set(aspect="auto", xlim=(x0, x1), ylim=(t0, t1))
     axes.locator_params(axis="x", nbins=6)
-
-
-def _sharing(wish: Wish) -> list[list[str]]:
-    """Return the unknowns, those that have the same kernels together."""
-    groups: dict[int, list[str]] = {}
-    for name in wish.unknowns:
-        groups.setdefault(id(wish.solution.approximation.bases[name]), []).append(name)
-    return list(groups.values())
 
 
 def _paths(wish: Wish, unknowns: list[str], where: Section) -> Panel:
@@ -255,11 +245,14 @@ def _residuals(wish: Wish) -> Panel:
     residual_of(wish.solution)
 
     def draw(axes: Axes) -> None:
-        from matplotlib import colormaps
-
         colours = colormaps["viridis"](np.linspace(0.0, 0.9, len(times)))
         for t, colour in zip(times, colours, strict=True):
-            _residual_at(axes, still(wish, t), colour)
+            now = still(wish, t)
+            where, solution = now.section, now.solution
+            kernels = now.kernels_of(now.unknowns[0]).on(where)
+            x, powers = curve(residual_of(solution).values, solution.domain, where, kernels)
+            axes.plot(x, 10.0**powers, lw=0.9, color=colour, label=now.note)
+            axes.set(xlabel=where.labels[0], xlim=tuple(where.window[:, 0]))
         title = "residual" if wish.brief else summary(wish.solution)
         axes.set(yscale="log", ylabel="|residual|")
         axes.set_title(title, fontsize=10)
@@ -267,14 +260,6 @@ def _residuals(wish: Wish) -> Panel:
         axes.locator_params(axis="x", nbins=6)
 
     return Panel(draw, size=(6.4, 4.0))
-
-
-def _residual_at(axes: Axes, now: Wish, colour: Any) -> None:
-    where = now.section
-    kernels = now.kernels_of(now.unknowns[0]).on(where)
-    x, powers = curve(residual_of(now.solution).values, now.solution.domain, where, kernels)
-    axes.plot(x, 10.0**powers, lw=0.9, color=colour, label=now.note)
-    axes.set(xlabel=where.labels[0], xlim=tuple(where.window[:, 0]))
 
 
 def _along_time(wish: Wish, what: str, where: Section) -> Panel:
@@ -301,11 +286,7 @@ def _course(wish: Wish) -> list[Panel]:
         raise ProblemError("This solve was stopped before its first step: nothing to draw.")
     times = {k: v for k, v in ranges(wish).items() if k == TIME}
     ends = section(wish.solution.domain, wish.names, times).window[:, -1]
-    draws: tuple[Callable[..., None], ...] = (
-        convergence.draw_error,
-        convergence.draw_steps,
-        convergence.draw_counts,
-    )
+    draws = (convergence.draw_error, convergence.draw_steps, convergence.draw_counts)
     span = (float(ends[0]), float(ends[1]))
     return [Panel(partial(draw, solution=wish.solution, span=span), size=_STAIRS) for draw in draws]
 
@@ -317,17 +298,11 @@ def _all_in_time(wish: Wish) -> list[list[Panel]]:
     error, steps, counts = (replace(panel, size=(4.8, 3.0)) for panel in _course(wish))
     residual = Panel(panels.note_no_residual)
     if wish.solution.problem is not None:
-        residual = _residual_or_note(wish)
-    single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
-    top = [[first[0][0], second[0][0]]] if single else first + second
-    return [*top, [replace(residual, size=(4.8, 3.4)), error], [steps, counts]]
-
-
-def _residual_or_note(wish: Wish) -> Panel:
-    """Return the residual; a note where it has derivatives that the basis does not carry."""
-    low, high = wish.solution.domain.bounds
-    try:
-        residual_of(wish.solution).values((0.5 * (low + high))[None])
-    except BasisError:
-        return Panel(partial(panels.note_no_residual, why="has derivatives that are not carried"))
-    return timed_panels(wish, "residual")[0][0]
+        try:
+            residual_of(wish.solution).values(wish.solution.domain.bounds.mean(axis=0)[None])
+            residual = timed_panels(wish, "residual")[0][0]
+        except BasisError:
+            why = "has derivatives that are not carried"
+            residual = Panel(partial(panels.note_no_residual, why=why))
+    last = [[replace(residual, size=(4.8, 3.4)), error], [steps, counts]]
+    return [*panels.beside(first, second), *last]

@@ -6,17 +6,17 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patheffects import Normal, Stroke
 
 from sharpfront.arrays import FloatArray
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.show.data.kernels import Kernels
 from sharpfront.show.data.quantity import BLUE, ORANGE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Paths of at most so many nodes are drawn.
 MOST_PATHS = 80
@@ -32,20 +32,16 @@ class Tracks:
 
 def tracks_of(solution: Any) -> Tracks:
     """Return the ways of the components on the line: where a step left them, and their speeds."""
-    steps = [_of_record(r) for r in solution.history if r.mixture is not None]
-    if not steps:
-        return Tracks(np.zeros((0, 2, 2)), np.zeros(0))
-    ends = np.concatenate([step.ends for step in steps])
-    tracks = Tracks(ends, np.concatenate([step.weights for step in steps]))
+    ends, weights = [np.zeros((0, 2, 2))], [np.zeros(0)]
+    for record in (r for r in solution.history if r.mixture is not None):
+        means = record.mixture.means[:, 0]
+        places = np.stack([means - record.dt * record.speeds, means], axis=1)
+        moments = np.broadcast_to([record.time - record.dt, record.time], places.shape)
+        ends.append(np.stack([places, moments], axis=2))
+        weights.append(record.mixture.weights)
+    tracks = Tracks(np.concatenate(ends), np.concatenate(weights))
     low, high = solution.domain.bounds[:, 0]
     return _on_circle(tracks, low, high) if solution.domain.periodic_axes[0] else tracks
-
-
-def _of_record(record: Any) -> Tracks:
-    means = record.mixture.means[:, 0]
-    places = np.stack([means - record.dt * record.speeds, means], axis=1)
-    moments = np.broadcast_to([record.time - record.dt, record.time], places.shape)
-    return Tracks(np.stack([places, moments], axis=2), record.mixture.weights)
 
 
 def _on_circle(tracks: Tracks, low: float, high: float) -> Tracks:
@@ -139,19 +135,11 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
 
     With a halo they are told from the colours of a map, and thin enough not to hide a front.
     """
-    from matplotlib.collections import LineCollection
-    from matplotlib.patheffects import Normal, Stroke
-
     strength = np.sqrt(tracks.weights)
-    lines = LineCollection(
-        list(tracks.ends),
-        linewidths=0.4 + 0.4 * strength if halo else 0.8 + 1.8 * strength,
-        alpha=0.35 + 0.65 * strength,
-        colors=colour,
-        capstyle="round",
-        label="components of the mixture",
-        zorder=3,
-    )
+    widths = 0.4 + 0.4 * strength if halo else 0.8 + 1.8 * strength
+    look: dict[str, Any] = {"linewidths": widths, "alpha": 0.35 + 0.65 * strength}
+    look |= {"colors": colour, "capstyle": "round", "zorder": 3}
+    lines = LineCollection(list(tracks.ends), label="components of the mixture", **look)
     if halo:
         lines.set_path_effects([Stroke(linewidth=1.6, foreground="white", alpha=0.5), Normal()])
     axes.add_collection(lines, autolim=False)
@@ -159,8 +147,6 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
 
 def draw_paths(axes: Axes, paths: Sequence[FloatArray]) -> None:
     """Draw the paths of nodes as thin lines."""
-    from matplotlib.collections import LineCollection
-
     lines = LineCollection(
         list(paths), linewidths=0.6, colors=BLUE, alpha=0.6, label="nodes", zorder=2
     )

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from matplotlib import colormaps
+from numpy.typing import ArrayLike, NDArray
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.files import plain
@@ -28,12 +29,14 @@ _LEVELS, _NO_LEVEL = 65_534, 65_535
 
 def doubles(values: ArrayLike) -> dict[str, str]:
     """Return an array for the page with all its digits: places keep theirs beside a wall."""
-    return {"f8": _packed(values, "<f8")}
+    return {"f8": _as_text(np.asarray(values, dtype="<f8"))}
 
 
 def singles(values: ArrayLike) -> dict[str, str]:
     """Return an array for the page with seven digits, enough for what is drawn."""
-    return {"f4": _packed(values, "<f4")}
+    # Beyond single precision's range is infinity, which is what it would be drawn as.
+    with np.errstate(over="ignore"):
+        return {"f4": _as_text(np.asarray(values, dtype=float).astype("<f4"))}
 
 
 def levels(values: ArrayLike) -> dict[str, Any]:
@@ -43,13 +46,10 @@ def levels(values: ArrayLike) -> dict[str, Any]:
     low, high = (float(array[known].min()), float(array[known].max())) if known.any() else (0, 0)
     share = np.where(known, (array - low) / ((high - low) or 1.0), 0.0)
     steps = np.where(known, np.rint(_LEVELS * share), _NO_LEVEL).astype("<u2")
-    return {"u2": base64.b64encode(steps.tobytes()).decode("ascii"), "low": low, "high": high}
+    return {"u2": _as_text(steps), "low": low, "high": high}
 
 
-def _packed(values: ArrayLike, kind: str) -> str:
-    # Beyond single precision's range is infinity, which is what it would be drawn as.
-    with np.errstate(over="ignore"):
-        array = np.asarray(values, dtype=float).astype(kind)
+def _as_text(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
@@ -74,10 +74,11 @@ def line_data(
     """Return curves and kernels for the page, and the points (m, d) where they were taken."""
     count = 1 if times is None else len(times)
     most = min(_MOST_PLACES, _LINE_BUDGET // (count * (8 + 4 * len(shown))))
+    ends = solution.domain.bounds[:, 0].tolist()
     frames, points = [], []
     for i in range(count):
         everything = placements[answer if times is None else i].everything
-        x = graded_places(everything.centres[:, 0], _interval(solution), most)
+        x = graded_places(everything.centres[:, 0], ends, most)
         at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
         values = {s.key: singles(s.quantity.values(at)) for s in shown}
         frames.append({"x": doubles(x), "values": values})
@@ -86,24 +87,19 @@ def line_data(
         "kind": "line",
         "axis": solution.approximation.coordinates[0],
         "frames": frames,
-        "ends": list(_interval(solution)),
+        "ends": ends,
         "states": [{"note": p.note, **_state(p, _packed_widths)} for p in placements],
     }, points
-
-
-def _interval(solution: Any) -> tuple[float, float]:
-    low, high = solution.domain.bounds[:, 0]
-    return float(low), float(high)
 
 
 def _state(
     placement: Placement, packed: Callable[[Kernels], dict[str, Any]]
 ) -> dict[str, dict[str, Any] | None]:
     """Return kernels and components as the page draws them."""
-    components = placement.components
+    mixture = placement.mixture
     return {
         "kernels": {unknown: packed(k) for unknown, k in placement.kernels.items()},
-        "mixture": None if components is None else packed(components),
+        "mixture": None if mixture is None else packed(Kernels.of_mixture(mixture)),
     }
 
 
@@ -131,13 +127,14 @@ def map_data(
     size = 4 if times is None else 2
     nodes = math.isqrt(_MAP_BUDGET // (size * count * len(planes) * len(shown)))
     nodes = int(np.clip(nodes, *_SIDES))
-    moments: Sequence[float | None] = [None] if times is None else [float(t) for t in times]
     out, points, values = [], [], []
     for where in planes:
         axes = [_nodes(solution, axis, space.bounds, nodes) for axis in where.free]
         flat = where.lift(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2))
         inside = space.contains(flat)
-        own = [_with_time(flat[inside], t) for t in moments]
+        own = [flat[inside]]
+        if times is not None:
+            own = [np.insert(flat[inside], flat.shape[1], t, axis=1) for t in times]
         values.append([_values(shown, axes, inside, at) for at in own])
         points += own
         out.append(_plane(space, where, axes, values[-1], placements))
@@ -161,10 +158,6 @@ def _nodes(solution: Any, axis: int, bounds: FloatArray, count: int) -> FloatArr
     places = np.unique(np.concatenate([graded_axis(b, axis, bounds, count) for b in bases]))
     kept = np.rint(np.linspace(0, len(places) - 1, min(count, len(places)))).astype(np.int64)
     return places[kept]
-
-
-def _with_time(points: FloatArray, t: float | None) -> FloatArray:
-    return points if t is None else np.hstack([points, np.full((len(points), 1), t)])
 
 
 def _values(
@@ -229,13 +222,8 @@ def _scales(
         ends = limits_of(every, s.quantity.logarithmic)
         ends = (0.0, 0.0) if math.isnan(ends[0]) else ends
         low, high, colours = colour_scale(ends, s.quantity)
-        scales[s.key] = {"low": low, "high": high, "colours": _table(colours)}
+        # All colours of a map as hexadecimal digits.
+        table = colormaps[colours](np.linspace(0.0, 1.0, 256), bytes=True)[:, :3]
+        digits = bytes(np.asarray(table, dtype=np.uint8)).hex()
+        scales[s.key] = {"low": low, "high": high, "colours": digits}
     return scales
-
-
-def _table(name: str) -> str:
-    """Return 256 colours of a map as hexadecimal digits."""
-    from matplotlib import colormaps
-
-    colours = colormaps[name](np.linspace(0.0, 1.0, 256), bytes=True)[:, :3]
-    return bytes(np.asarray(colours, dtype=np.uint8)).hex()

@@ -1,6 +1,7 @@
 """One HTML page that needs nothing but itself: no scripts, fonts or images from elsewhere.
 
-Words may carry two marks: ``*emphasis*`` and `` `code` ``. Everything else is shown as it is.
+Words may carry two marks: ``*emphasis*`` and `` `code` ``. Everything else is shown as it is. The
+words of reports are texts in files, with places for the numbers of a run.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import base64
 import html
 import io
 import re
-from collections.abc import Sequence
+import string
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -191,3 +194,32 @@ def _cell(text: str) -> str:
     first, _, rest = text.partition("\n")
     # One element, so that number and quartiles stay together in a card.
     return f"<span>{inline(first)}{f' <small>{inline(rest)}</small>' if rest else ''}</span>"
+
+
+class _Formatter(string.Formatter):
+    """Writes numbers in texts; forms of its own go before Python's."""
+
+    def __init__(self, forms: Mapping[str, Callable[[Any], str]]) -> None:
+        self.forms = forms
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        form = self.forms.get(format_spec)
+        return form(value) if form else str(super().format_field(value, format_spec))
+
+
+class Words:
+    """The texts in ``words.toml`` of a package, whose numbers may have forms of their own."""
+
+    def __init__(self, package: str, forms: Mapping[str, Callable[[Any], str]]) -> None:
+        self._file = files(package) / "words.toml"
+        self._writer = _Formatter(forms)
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """All of them, by section and name."""
+        return tomllib.loads(self._file.read_text(encoding="utf-8"))
+
+    def said(self, section: str, part: str, **facts: Any) -> str:
+        """Return a text with facts put in; a single end of a line is a blank."""
+        text = self._writer.format(self.texts[section][part], **facts).strip()
+        return re.sub(r"(?<!\n)\n(?!\n|- ) *", " ", text)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.show.data.quantity import course_of, turns
+from sharpfront.show.data.quantity import column, is_stepped, turns
 from sharpfront.show.pages.page import HtmlPage, fragment, inline
 
 # A longer table is folded away.
@@ -22,17 +21,24 @@ def verdict(page: HtmlPage, solution: Any) -> None:
     kind = solution.outcome.kind
     tone = _TONE_OF.get(kind, "bad")
     page.markup(f'<p class="status {tone}">{html.escape(str(kind)).capitalize()}</p>')
-    page.markup(f'<p class="lead">{_summary(solution)}</p>')
+    names = " and ".join(solution.unknowns)
+    first = (
+        f"{inline(names)} as a sum of {solution.kernels} kernels, with an estimated error of "
+        f"{sci(solution.error_estimate)}; {sci(solution.tol)} was asked for."
+    )
+    advice = "" if solution.converged else f" {inline(solution.outcome.advice)}"
+    page.markup(f'<p class="lead">{first}{advice}</p>')
 
 
 def figures(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> None:
     """Write the numbers that matter."""
-    course = course_of(solution)
+    count, unit = turns(solution).split()
+    unit = f"{unit.removesuffix('s')}s".capitalize()
     cards = [
         ("Estimated error", sci(solution.error_estimate), "relative to max(1, max|u|)"),
         ("Tolerance asked for", sci(solution.tol), ""),
         ("Kernels", f"{solution.kernels:,}".replace(",", "\u202f"), ""),
-        (f"{course.unit}s".capitalize(), str(len(course.records)), f"in {course.seconds:.3g} s"),
+        (unit, count, f"in {column(solution, 'seconds').sum():.3g} s"),
     ]
     if error is not None:
         largest = ("True error", sci(error[0]), f"largest of {error[1]} points")
@@ -44,17 +50,6 @@ def figures(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> N
         for name, value, note in cards
     )
     page.markup(f'<dl class="figures">{rows}</dl>')
-
-
-def _summary(solution: Any) -> str:
-    names = " and ".join(solution.unknowns)
-    first = (
-        f"{inline(names)} as a sum of {solution.kernels} kernels, with an estimated error of "
-        f"{sci(solution.error_estimate)}; {sci(solution.tol)} was asked for."
-    )
-    if solution.converged:
-        return first
-    return f"{first} {inline(solution.outcome.advice)}"
 
 
 def sci(value: float) -> str:
@@ -88,12 +83,11 @@ def trust(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> Non
 
 def history(page: HtmlPage, solution: Any) -> None:
     """Write how estimate and residual fell, as a chart and as a table."""
-    course = course_of(solution)
-    if not course.records:
+    if not solution.history:
         page.paragraph("No history was kept.")
         return
-    if len(course.records) > 1:
-        second = "step in time" if course.stepped else "residual (root mean square)"
+    if len(solution.history) > 1:
+        second = "step in time" if is_stepped(solution) else "residual (root mean square)"
         page.markup(fragment("convergence", second=second))
     head, rows, caption = history_table(solution)
     folded = len(rows) > _SHORT
@@ -127,44 +121,41 @@ _STEP_COLUMNS = {
 
 def convergence_data(solution: Any) -> dict[str, Any]:
     """Return the curves of the chart: over the solves, or over time."""
-    course = course_of(solution)
-    if course.stepped:
-        second = _series("step in time", "orange", course.column("dt"))
-        x = course.column("time").tolist()
+    stepped = is_stepped(solution)
+    if stepped:
+        second, kept = "step in time", "dt"
+        x = column(solution, "time").tolist()
         names = [f"t = {t:.5g}" for t in x]
     else:
-        second = _series("residual", "orange", course.column("residual"))
-        x = [float(i + 1) for i in range(len(course.records))]
-        names = [f"Solve {i + 1}, {r.kernels} kernels" for i, r in enumerate(course.records)]
+        second, kept = "residual", "residual"
+        x = [float(i + 1) for i in range(len(solution.history))]
+        names = [f"Solve {i + 1}, {r.kernels} kernels" for i, r in enumerate(solution.history)]
+    curves = ("estimated error", "blue", "error_estimate"), (second, "orange", kept)
     return {
         "x": x,
-        "series": [_series("estimated error", "blue", course.column("error_estimate")), second],
+        "series": [
+            {"label": label, "colour": colour, "values": column(solution, name).tolist()}
+            for label, colour, name in curves
+        ],
         "names": names,
         "tol": solution.tol,
-        "xLabel": "t" if course.stepped else course.unit,
-        "whole": not course.stepped,
+        "xLabel": "t" if stepped else "solve",
+        "whole": not stepped,
     }
-
-
-def _series(label: str, colour: str, values: FloatArray) -> dict[str, Any]:
-    return {"label": label, "colour": colour, "values": values.tolist()}
 
 
 def history_table(solution: Any) -> tuple[list[str], list[list[str]], str]:
     """Return head, rows and caption of the table."""
-    every = -(-len(solution.history) // _MOST_ROWS)
-    shown = [
-        (i, r)
-        for i, r in enumerate(solution.history)
-        if i % every == 0 or i == len(solution.history) - 1
-    ]
+    last = len(solution.history) - 1
+    every = last // _MOST_ROWS + 1
     left = f" Every {every}th step is shown." if every > 1 else ""
     unit, columns, caption = "Solve", _SOLVE_COLUMNS, "One row for each least-squares solve."
-    if course_of(solution).stepped:
+    if is_stepped(solution):
         unit, columns = "Step", _STEP_COLUMNS
         caption = "Steps of time; an estimate holds during its step, with what was carried along."
     rows = [
         [str(i + 1), *(f"{getattr(r, name):{form}}" for name, form in columns.values())]
-        for i, r in shown
+        for i, r in enumerate(solution.history)
+        if i % every == 0 or i == last
     ]
     return [unit, *columns], rows, caption + left

@@ -182,7 +182,11 @@ def solution_data(
         data, points = map_data(solution, shown, placements, times)
     return {
         **data,
-        "quantities": [s.words() for s in shown],
+        "quantities": [
+            {"key": s.key, "unknown": s.unknown, "kind": s.kind}
+            | {"label": s.quantity.label, "log": s.quantity.logarithmic}
+            for s in shown
+        ],
         "notes": [p.note for p in placements],
         "answer": answer,
         "inTime": solution.in_time,
@@ -226,12 +230,9 @@ def _repeat(page: HtmlPage, solution: Any, settings: dict[str, Any]) -> None:
         page.paragraph("To run this, supply what a page cannot hold: " + "; ".join(missing) + ".")
     page.markup(f"<pre><code>{html.escape(code)}</code></pre>")
     given = {"tol": solution.tol} | settings
-    rows = [[name, _setting(value)] for name, value in (given | versions()).items()]
-    page.table(
-        ["Setting", "Value"], rows, "Settings and versions of this run.", words=2, cards=False
-    )
-
-
-def _setting(value: Any) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    rows = []
+    for name, value in (given | versions()).items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        rows.append([name, text if len(text) <= 200 else f"{text[:200]}…"])
+    caption = "Settings and versions of this run."
+    page.table(["Setting", "Value"], rows, caption, words=2, cards=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -62,22 +63,14 @@ class Code:
         self, f: Callable[..., Any], names: Sequence[str], points: FloatArray, what: str
     ) -> str:
         """Return a function of the coordinates as code: a lambda, or the name of one to supply."""
-        code = source_of(f, names, points) or self._traced(f, names, points)
+        code = source_of(f, names, points)
+        expression = None if code else traced(f, tuple(names))
+        if expression is not None:
+            with contextlib.suppress(NotRecordedError):
+                found = _Writer(Code([]), list(names)).written(expression)
+                written = f"lambda {', '.join(names)}: {found.code}"
+                code = written if agrees(written, f, names, points) else None
         return code or self.supplied(getattr(f, "__name__", "<lambda>"), names, what)
-
-    def _traced(
-        self, f: Callable[..., Any], names: Sequence[str], points: FloatArray
-    ) -> str | None:
-        """Return a function that gives an expression for symbols as a lambda, if it agrees."""
-        expression = traced(f, tuple(names))
-        if expression is None:
-            return None
-        try:
-            found = _Writer(Code([]), list(names)).written(expression)
-        except NotRecordedError:
-            return None
-        code = f"lambda {', '.join(names)}: {found.code}"
-        return code if agrees(code, f, names, points) else None
 
     def supplied(self, wanted: str, names: Sequence[str], what: str) -> str:
         """Return the name of a function that has to be supplied."""
@@ -116,7 +109,9 @@ class Code:
 
     def residuals(self, expressions: Sequence[Expression], unknowns: Sequence[str]) -> str:
         """Return residuals as a function of unknowns and coordinates, or as texts."""
-        names = (*unknowns, *_coordinates(expressions))
+        nodes = (node for e in expressions for node in ordered(e))
+        placed = (n.coordinates for n in nodes if isinstance(n, Coordinate | Derivative))
+        names = (*unknowns, *next(placed, ()))
         try:
             return self._lambda(expressions, names)
         except NotRecordedError:
@@ -227,11 +222,3 @@ def normal_derivative(node: Expression) -> Derivative | None:
 def _derivative(node: Derivative) -> str:
     letters = "".join(c * n for c, n in zip(node.coordinates, node.orders, strict=True))
     return f"{node.unknown}.d{letters}" if letters else node.unknown
-
-
-def _coordinates(expressions: Sequence[Expression]) -> tuple[str, ...]:
-    for expression in expressions:
-        for node in ordered(expression):
-            if isinstance(node, Coordinate | Derivative):
-                return node.coordinates
-    return ()

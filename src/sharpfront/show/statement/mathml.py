@@ -67,9 +67,11 @@ def number_to_mathml(value: float) -> str:
     size = abs(value)
     if not math.isfinite(size):
         return "<mi>∞</mi>" if math.isinf(size) else "<mtext>NaN</mtext>"
-    of_pi = _times_pi(size)
-    if of_pi:
-        return of_pi
+    square = "<msup><mi>π</mi><mn>2</mn></msup>"
+    for unit, letter in ((math.pi, "<mi>π</mi>"), (math.pi**2, square)):
+        times = round(size / unit)
+        if 1 <= times <= 64 and abs(size - times * unit) <= 4e-16 * size:
+            return letter if times == 1 else f"<mrow><mn>{times}</mn>{letter}</mrow>"
     if size == 0 or 1e-2 <= size < 1e5:
         return f"<mn>{size:.6g}</mn>"
     digits, power = f"{size:.5e}".split("e")
@@ -77,18 +79,6 @@ def number_to_mathml(value: float) -> str:
     minus = "<mo>−</mo>" if int(power) < 0 else ""
     ten = f"<msup><mn>10</mn><mrow>{minus}<mn>{abs(int(power))}</mn></mrow></msup>"
     return ten if digits == "1" else f"<mrow><mn>{digits}</mn><mo>×</mo>{ten}</mrow>"
-
-
-def _times_pi(size: float) -> str:
-    """Return whole multiples of pi and of its square as such, and nothing for other numbers."""
-    for unit, letter in (
-        (math.pi, "<mi>π</mi>"),
-        (math.pi**2, "<msup><mi>π</mi><mn>2</mn></msup>"),
-    ):
-        times = round(size / unit)
-        if 1 <= times <= 64 and abs(size - times * unit) <= 4e-16 * size:
-            return letter if times == 1 else f"<mrow><mn>{times}</mn>{letter}</mrow>"
-    return ""
 
 
 def to_mathml(expression: Expression, names: Names | None = None) -> str:
@@ -185,8 +175,8 @@ def _apply(node: Apply, names: Names) -> Piece:
     if name == "multiply":
         return _product(node, names)
     if name in ("divide", "reciprocal"):
-        top, bottom = (Constant(1.0), *arguments)[-2:]
-        return _fraction(top, bottom, names)
+        above, below = (_row(write(a)[0]) for a in (Constant(1.0), *arguments)[-2:])
+        return f"<mfrac>{above}{below}</mfrac>", _AS_PRODUCT
     if name in ("power", "square"):
         base, exponent = (*arguments, Constant(2.0))[:2]
         inner = _row(write(exponent)[0])
@@ -220,12 +210,6 @@ def _function(name: str, arguments: list[str]) -> str:
     word = _WORDS.get(name, name) if re.fullmatch(r"\w+'*", name) else "f"
     inner = "<mo>,</mo>".join(arguments)
     return f"<mrow><mi>{html.escape(word)}</mi><mo>&#x2061;</mo><mo>(</mo>{inner}<mo>)</mo></mrow>"
-
-
-def _fraction(top: Expression, bottom: Expression, names: Names) -> Piece:
-    write = _writer(names)
-    above, below = _row(write(top)[0]), _row(write(bottom)[0])
-    return f"<mfrac>{above}{below}</mfrac>", _AS_PRODUCT
 
 
 def _product(node: Apply, names: Names) -> Piece:

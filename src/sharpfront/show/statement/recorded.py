@@ -76,17 +76,13 @@ def _called(name: str, function: Any, inputs: Sequence[Any], options: Any = None
         return Recorded(code, rank)
     if name in ("negative", "invert"):
         return Recorded(f"{'-' if name == 'negative' else '~'}{parts[0].within(_SIGN)}", _SIGN)
-    module = _module(name, function)
+    homes = {"np": np, "scipy.special": scipy.special}
+    found = [word for word, home in homes.items() if getattr(home, name, None) is function]
+    if not found:
+        raise NotRecordedError
     words = [part.code for part in parts]
     words += [f"{key}={recorded(value).code}" for key, value in (options or {}).items()]
-    return Recorded(f"{module}.{name}({', '.join(words)})")
-
-
-def _module(name: str, function: Any) -> str:
-    for module, word in ((np, "np"), (scipy.special, "scipy.special")):
-        if getattr(module, name, None) is function:
-            return word
-    raise NotRecordedError
+    return Recorded(f"{found[0]}.{name}({', '.join(words)})")
 
 
 def recorded(value: Any) -> Recorded:

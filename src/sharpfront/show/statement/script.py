@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -15,7 +15,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Cloud, Combination, Domain, Implicit, Interval, Polygon, Solid
 from sharpfront.geometry.parts import Marked, Named
 from sharpfront.geometry.stated_shape import StatedShape
-from sharpfront.problem import IntegralCondition, JumpCondition, Problem
+from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.show.statement.code import Code
 from sharpfront.show.statement.recorded import number
 
@@ -58,18 +58,11 @@ def script(solution: Any, settings: Mapping[str, Any]) -> tuple[str, list[str]]:
     body = f"problem = sf.Problem(\n{lines})\n{solve}"
     before = "\n".join(f"\n{each}" if each.startswith("def ") else each for each in code.setup)
     text = f"{before}\n\n{body}" if before else body
-    return f"{_imports(text)}\n{text}", code.missing
-
-
-def _imports(text: str) -> str:
-    lines = [line for word, line in _IMPORTS.items() if re.search(rf"\b{word}\.", text)]
-    first = [line for line in lines if line in ("import base64", "import zlib")]
-    between = "\n" if first else ""
-    return (
-        "".join(f"{line}\n" for line in first)
-        + between
-        + "".join(f"{line}\n" for line in lines if line not in first)
-    )
+    used = [line for word, line in _IMPORTS.items() if re.search(rf"\b{word}\.", text)]
+    # Python's own first, then an empty line.
+    packed = ["import base64", "import zlib", ""] if "import zlib" in used else []
+    used = [*packed, *(line for line in used if line not in packed)]
+    return "\n".join([*used, "", text]), code.missing
 
 
 def _literal(value: Any) -> str:
@@ -91,35 +84,27 @@ def _lines(problem: Problem, code: Code) -> list[str]:
     if len(parts) > 1 and len(parts) == len(problem.domain.parts) and len({*parts.values()}) == 1:
         parts = {"boundary": next(iter(parts.values()))}
     lines += [f"{part}={residual}" for part, residual in parts.items()]
-    further = [
-        f"sf.integral({code.residuals(c.residuals, unknowns)}, equals={number(c.equals)})"
-        if isinstance(c, IntegralCondition)
-        else f"sf.at({c.point!r}, {code.residuals(c.residuals, unknowns)})"
-        for c in problem.further
-    ]
-    further += [_jump(j, unknowns, code) for j in problem.jumps]
+    further = []
+    for c in problem.further:
+        residual = code.residuals(c.residuals, unknowns)
+        if isinstance(c, IntegralCondition):
+            further.append(f"sf.integral({residual}, equals={number(c.equals)})")
+        else:
+            further.append(f"sf.at({c.point!r}, {residual})")
+    for j in problem.jumps:
+        quantities, steps = (code.residuals(e, unknowns) for e in (j.residuals, j.equals))
+        further.append(f"sf.jump({quantities}, equals={steps}, {j.coordinate}={number(j.place)})")
     if further:
         lines.append(f"conditions=({', '.join(further)},)")
     if problem.time is not None:
-        states = ", ".join(f"{n!r}: {s}" for n, s in _states(problem, code).items())
-        lines += [f"initial={{{states}}}", f"time={problem.time!r}"]
+        assert problem.initial is not None
+        names, points = problem.initial.coordinates, problem.domain.sample(_COMPARED)
+        states = [
+            f"{name!r}: {code.function(state, names, points, f'{name} at the start')}"
+            for name, state in problem.initial.states.items()
+        ]
+        lines += [f"initial={{{', '.join(states)}}}", f"time={problem.time!r}"]
     return lines
-
-
-def _jump(stated: JumpCondition, unknowns: Sequence[str], code: Code) -> str:
-    """Return a stated jump as code."""
-    quantities, steps = (code.residuals(e, unknowns) for e in (stated.residuals, stated.equals))
-    return f"sf.jump({quantities}, equals={steps}, {stated.coordinate}={number(stated.place)})"
-
-
-def _states(problem: Problem, code: Code) -> dict[str, str]:
-    """Return the state at the start as code, by name."""
-    assert problem.initial is not None
-    names, points = problem.initial.coordinates, problem.domain.sample(_COMPARED)
-    return {
-        name: code.function(state, names, points, f"{name} at the start")
-        for name, state in problem.initial.states.items()
-    }
 
 
 def domain_code(domain: Domain, code: Code) -> str:
@@ -165,12 +150,8 @@ def _given_code(domain: Domain, code: Code) -> str:
     if isinstance(domain, Named):
         return f"{domain_code(domain.shape, code)}.named({domain.name!r})"
     if isinstance(domain, Marked):
-        where = code.function(
-            domain.where,
-            domain.coordinates,
-            _on_rim(domain),
-            f"where the part {domain.name} is",
-        )
+        what = f"where the part {domain.name} is"
+        where = code.function(domain.where, domain.coordinates, _on_rim(domain), what)
         return f"{domain_code(domain.shape, code)}.part({domain.name!r}, {where})"
     return code.supplied(type(domain).__name__, (), "the domain") + "()"
 

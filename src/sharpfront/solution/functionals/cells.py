@@ -84,28 +84,26 @@ class BoxCell:
     def rules(self) -> tuple[Rule, Rule]:
         """Return two of Gauss's rules; of a box that is cut its own and those of its halves."""
         look = True if self.region is None else self.region.look(self.low, self.high)
-        if look is False:
-            nothing = np.empty((0, len(self.low))), np.empty(0)
-            return nothing, nothing
-        if look is True:
-            return self._gauss(POINTS), self._gauss(POINTS + MORE)
-        finer = [BoxCell(a, b, self.region)._own() for a, b in _halved(self.low, self.high)]
+        if isinstance(look, bool):
+            return self._whole(look, POINTS), self._whole(look, POINTS + MORE)
+        finer = [half._own() for half in self.halves()]
         points, weights = zip(*finer, strict=True)
-        return self._own(), (np.concatenate(points), np.concatenate(weights))
+        return look.quadrature, (np.concatenate(points), np.concatenate(weights))
 
     def _own(self) -> Rule:
         look = True if self.region is None else self.region.look(self.low, self.high)
-        if isinstance(look, bool):
-            return self._gauss(POINTS) if look else (np.empty((0, len(self.low))), np.empty(0))
-        return look.quadrature
+        return self._whole(look, POINTS) if isinstance(look, bool) else look.quadrature
 
-    def _gauss(self, count: int) -> Rule:
+    def _whole(self, inside: bool, count: int) -> Rule:
+        """Return Gauss's rule on all of the box, or nothing."""
+        if not inside:
+            return np.empty((0, len(self.low))), np.empty(0)
         z = gauss(count)[0]
         axes = [0.5 * (a * (1 - z) + b * (1 + z)) for a, b in zip(self.low, self.high, strict=True)]
         weights = product_weights((count,) * len(axes))
         return product_points(axes), weights * float(np.prod(self.high - self.low))
 
-    def halves(self) -> Sequence[Cell]:
+    def halves(self) -> Sequence[BoxCell]:
         """Return two to the number of axes."""
         return [BoxCell(low, high, self.region) for low, high in _halved(self.low, self.high)]
 
@@ -124,9 +122,8 @@ def total(function: Callable[[FloatArray], FloatArray], cells: Sequence[Cell], t
     """
     found, size, left = 0.0, 0.0, list(cells)
     for last in [*[False] * (ROUNDS - 1), True]:
-        rough, fine = (
-            _sums(function, rules) for rules in zip(*(c.rules() for c in left), strict=True)
-        )
+        both = zip(*(c.rules() for c in left), strict=True)
+        rough, fine = (_sums(function, rules) for rules in both)
         size = max(size, found + float(np.sum(np.abs(fine))))
         wide = np.abs(fine - rough) > tol * size
         if last or not wide.any() or len(left) > MOST:
@@ -189,9 +186,12 @@ def cells_of(approximation: Approximation, domain: Domain) -> list[Cell]:
         if found is not None:
             return found
     if isinstance(domain, Box):
-        return _box_cells(basis, domain)
+        axes = box_axes(basis, domain.bounds, BOXES.get(domain.dimension, 2) + 1)
+        return [BoxCell(low, high) for low, high in _products(axes)]
     if domain.dimension == 2:
-        return _cut_cells(domain, region_of(domain))
+        low, high = domain.bounds
+        axes, region = list(np.linspace(low, high, BOXES[2] + 1).T), region_of(domain)
+        return [BoxCell(low, high, region) for low, high in _products(axes)]
     if cones := _cones(domain):
         return cones
     raise DomainError(
@@ -207,12 +207,11 @@ def _cones(domain: Domain) -> list[Cell]:
     squares = squares_of(pieces[0]) if len(pieces) == 1 and pieces[0] is not None else None
     if not squares or not domain.contains(squares[0].centre[None])[0]:
         return []
-    charts = [cone_of(square) for square in squares]
-    ends = np.ones(3)
-    return [
-        PatchCell(Patch(tuple(AxisMap(0.0, float(x)) for x in c.size), (CONE,) * 3, c), -ends, ends)
-        for c in charts
-    ]
+    ends, out = np.ones(3), list[Cell]()
+    for chart in map(cone_of, squares):
+        axes = tuple(AxisMap(0.0, float(x)) for x in chart.size)
+        out.append(PatchCell(Patch(axes, (CONE,) * 3, chart), -ends, ends))
+    return out
 
 
 def region_of(domain: Domain) -> Region:
@@ -239,17 +238,6 @@ def _patch_cells(basis: PatchworkBasis, domain: Domain) -> list[Cell] | None:
             ends = np.ones(patch.dimension)
             out.append(PatchCell(patch, -ends, ends))
     return out
-
-
-def _box_cells(basis: Any, domain: Box) -> list[Cell]:
-    axes = box_axes(basis, domain.bounds, BOXES.get(domain.dimension, 2) + 1)
-    return [BoxCell(low, high) for low, high in _products(axes)]
-
-
-def _cut_cells(domain: Domain, region: Region) -> list[Cell]:
-    low, high = domain.bounds
-    axes = [np.linspace(a, b, BOXES[2] + 1) for a, b in zip(low, high, strict=True)]
-    return [BoxCell(a, b, region) for a, b in _products(axes)]
 
 
 def _products(axes: Sequence[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:

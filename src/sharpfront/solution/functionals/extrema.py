@@ -55,11 +55,8 @@ def extremum(known: Known, of: Any, sign: float, t: Any = None) -> Any:
     """Return the largest value (sign 1) or the smallest (-1); `Solution.max` says how."""
     moment = known.moment(t)
     seeds = _seeds(known, moment)
-    found = {
-        name: _extreme(known, quantity, sign, seeds)
-        for name, quantity in quantities(known, of, moment).items()
-    }
-    return one_or_all(found)
+    asked = quantities(known, of, moment)
+    return one_or_all({name: _extreme(known, q, sign, seeds) for name, q in asked.items()})
 
 
 def _extreme(known: Known, quantity: Quantity, sign: float, seeds: list[Seeds]) -> Extremum:

@@ -111,22 +111,20 @@ def _over_piece(quantity: Quantity, piece: Piece, tol: float) -> float:
         return face.measure * total(lambda s: quantity.on(face.at(s)), [unit], tol)
     surface = Surface.of("", piece)
     if surface is not None and (squares := squares_of(surface)):
-        return sum(_over_square(quantity, shell_of(square, 1.0), tol) for square in squares)
+        whole = 0.0
+        for shell in (shell_of(square, 1.0) for square in squares):
+
+            def dense(at: FloatArray, shell: Shell = shell) -> FloatArray:
+                found, areas = on_surface(shell, at)
+                return quantity.on(found) * areas
+
+            whole += total(dense, [BoxCell(np.zeros(2), np.array(shell.lengths))], tol)
+        return whole
     raise DomainError(
         "Fluxes through curved or cut faces in space are not there yet. A rough value: the mean of "
         "the normal derivative at solution.domain.boundary(part, 10000), times "
         "solution.domain.boundary_measure(part)."
     )
-
-
-def _over_square(quantity: Quantity, shell: Shell, tol: float) -> float:
-    """Return the integral over a shell's surface."""
-
-    def dense(at: FloatArray) -> FloatArray:
-        found, areas = on_surface(shell, at)
-        return quantity.on(found) * areas
-
-    return total(dense, [BoxCell(np.zeros(2), np.array(shell.lengths))], tol)
 
 
 # Places between two kernels that are looked at; halvings of what lies between two of them.
@@ -173,11 +171,8 @@ def _roots(above: Line, x: FloatArray, known: Known) -> FloatArray:
     # What crosses within the first gap beside an end that counts is that end.
     inner = inner[~(ends[0] & (inner < x[1])) & ~(ends[-1] & (inner > x[-2]))]
     touched = x[(valley & same) | ends | (y == 0.0)]
-    return _told_apart(above, np.unique(np.concatenate([inner, touched])), near)
-
-
-def _told_apart(above: Line, found: FloatArray, near: float) -> FloatArray:
-    """Return roots, as one where between them the solution differs less than it is exact."""
+    found = np.unique(np.concatenate([inner, touched]))
+    # Those are one between which the solution differs less than it is exact.
     while len(found) > 1:
         same = np.abs(above(0.5 * (found[1:] + found[:-1]))) <= near
         if not same.any():
@@ -302,9 +297,8 @@ def _read(known: Known, of: Any) -> Expression:
         return parse(of, known.symbols, known.parameters)
     found = trace(of, known.symbols, what="quantity asked for")
     if len(found) != 1:
-        raise ProblemError(
-            f"The quantity asked for has {len(found)} components; ask for one at a time."
-        )
+        words = f"has {len(found)} components; ask for one at a time."
+        raise ProblemError(f"The quantity asked for {words}")
     return found[0]
 
 
