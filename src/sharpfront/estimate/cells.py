@@ -79,9 +79,13 @@ class CellSystem:
         if self._ends is not None:
             self._diagonals = self._tridiagonal(*self._ends)
         else:
-            self._first = self._decaying()
+            if self.order == 1:
+                self._first = first_order_rows(coefficients[0], coefficients[1], points.steps)
             self._rows = [CellRow(self, c) for c in self.conditions]
-            self._solver = self._marched() if self._from_the_left() else self._sparse()
+            # All conditions of an equation of order two may speak of the first cell.
+            first = all(c < 2 for row in self._rows for c in row.columns)
+            initial = self.order == 2 and len(self._rows) == 2 and first
+            self._solver = self._marched() if initial else self._sparse()
 
     def solve(
         self,
@@ -92,9 +96,23 @@ class CellSystem:
         """Return u, ..., u^(m-1) at the nodes, (max(m, 2), n + 1).
 
         The source is that at the middles, (n,). `definition` is the residual of u^(m-2) = w in each
-        cell, for an approximation that keeps both, (n,).
+        cell, for an approximation that keeps both, (n,). The highest derivative is that of the
+        cells' slopes, at order one of differences.
         """
-        return self._unpacked(self._nodal(source, values, definition), source)
+        u = self._nodal(source, values, definition)
+        if self.order == 1:
+            slope = np.diff(u[0]) / self.grid.steps
+            mean = 0.5 * (np.append(slope, slope[-1]) + np.append(slope[0], slope))
+            return np.vstack([u, mean])
+        s, w = self.slopes, u[-1]
+        rest = source if self.levels == 1 else source.copy()
+        for j in range(self.levels - 1):
+            rest -= 0.5 * self.coefficients[j] * (u[j][1:] + u[j][:-1])
+        out = np.empty((len(u) + 1, len(w)))
+        out[:-1] = u
+        out[-1, :-1] = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
+        out[-1, -1] = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
+        return out
 
     def solve_u(
         self,
@@ -119,7 +137,10 @@ class CellSystem:
         """Return the unknowns of the scheme, (levels, n + 1)."""
         if self._ends is not None:
             return self._swept([source], [values])
-        interior = self._interior_source(source)
+        if self.order == 1:
+            interior = self._first[2] * source
+        else:
+            interior = self.slopes.lf[1:] * source[1:] - self.slopes.rf[:-1] * source[:-1]
         if self.order > 2:
             others = np.zeros((self.order - 3) * len(source))
             last = np.zeros(len(source)) if definition is None else definition
@@ -161,17 +182,6 @@ class CellSystem:
             return Slopes(*every)
         return slopes(*rows)
 
-    def _decaying(self) -> tuple[FloatArray, ...]:
-        if self.order > 1:
-            return ()
-        return first_order_rows(self.coefficients[0], self.coefficients[1], self.grid.steps)
-
-    def _interior_source(self, source: FloatArray) -> FloatArray:
-        if self.order == 1:
-            return np.asarray(self._first[2] * source)
-        s = self.slopes
-        return np.asarray(s.lf[1:] * source[1:] - s.rf[:-1] * source[:-1])
-
     def _one_condition_at_each_end(self) -> tuple[int, int] | None:
         """Return the conditions of the left and right end, if that is all there is at order 2."""
         if self.order != 2 or len(self.conditions) != 2:
@@ -202,11 +212,6 @@ class CellSystem:
         diagonal[n], lower[-1] = end * diagonal[n], end * lower[-1]
         self._units = begin, end
         return lower, diagonal, upper
-
-    def _from_the_left(self) -> bool:
-        """Tell whether all conditions of an equation of order two speak of the first cell."""
-        first = all(c < 2 for row in self._rows for c in row.columns)
-        return self.order == 2 and len(self._rows) == 2 and first
 
     def _marched(self) -> GridSolver:
         """Return the solver of initial values: from one cell to the next."""
@@ -272,22 +277,6 @@ class CellSystem:
             columns += [k * i + j, k * (i + 1) + j, k * i + j + 1, k * (i + 1) + j + 1]
             data += [-1.0 / h, 1.0 / h, np.full(n, -0.5), np.full(n, -0.5)]
         return rows, columns, data
-
-    def _unpacked(self, u: FloatArray, source: FloatArray) -> FloatArray:
-        """Return nodal derivatives; the highest from the cells' slopes (order 1: differences)."""
-        if self.order == 1:
-            slope = np.diff(u[0]) / self.grid.steps
-            mean = 0.5 * (np.append(slope, slope[-1]) + np.append(slope[0], slope))
-            return np.vstack([u, mean])
-        s, w = self.slopes, u[-1]
-        rest = source if self.levels == 1 else source.copy()
-        for j in range(self.levels - 1):
-            rest -= 0.5 * self.coefficients[j] * (u[j][1:] + u[j][:-1])
-        out = np.empty((len(u) + 1, len(w)))
-        out[:-1] = u
-        out[-1, :-1] = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
-        out[-1, -1] = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
-        return out
 
 
 @lru_cache(maxsize=32)

@@ -54,7 +54,13 @@ def check_line(
     `conditions` are the unscaled rows of the conditions.
     """
     own = [weights[a:b] for a, b in itertools.pairwise(basis.edges)]
-    parts = [_looked_at(problem, p, w) for p, w in zip(basis.patches, own, strict=True)]
+    # u, the residual and the data at the checking middles of each patch.
+    parts = [
+        remainder(
+            problem, p, kernel_table(p.kernels, p.tabulated, checking_middles), p.places.middles, w
+        )
+        for p, w in zip(basis.patches, own, strict=True)
+    ]
     points = _joined(
         [p.places.nodes for p in basis.patches], [p.places.middles for p in basis.patches]
     )
@@ -142,14 +148,6 @@ def _quadrature_gaps(problem: LineProblem, basis: LineBasis) -> FloatArray:
                 exact = integrate(term.weight, *problem.interval)
                 gaps[i] += abs(exact - sum(integrated_weight(p, term) for p in basis.patches))
     return gaps
-
-
-def _looked_at(
-    problem: LineProblem, patch: LinePatch, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return u, the residual and the data at the checking middles of a patch."""
-    table = kernel_table(patch.kernels, patch.tabulated, checking_middles)
-    return remainder(problem, patch, table, patch.places.middles, weights)
 
 
 def _joined(nodes: list[Points], middles: list[Points]) -> Grid:

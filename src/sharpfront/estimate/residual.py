@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.kernels.basis import KernelBasis
-from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
+from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 
@@ -60,8 +60,12 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
     """Return residual, mismatch of the conditions and the estimate that follows from them."""
     points, volumes = check_points(problem, approximation, seed)
     residual = np.max(np.abs(approximation.residuals(problem, points)), axis=0)
+    faces = problem.domain.boundary
     misses = [
-        *(_miss(problem, approximation, c) for c in problem.conditions),
+        *(
+            float(np.max(np.abs(approximation.mismatch(c.residuals, faces(c.part, 256)))))
+            for c in problem.conditions
+        ),
         *(_further_miss(approximation, c, points, volumes) for c in problem.further),
         *_seam(problem, approximation),
     ]
@@ -75,11 +79,6 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
     )
     value = (float(np.sum(volumes * residual)) + mismatch) / size
     return Assessment(approximation, points, volumes, residual, mismatch, Estimate(value, _MEANING))
-
-
-def _miss(problem: Problem, approximation: Approximation, condition: Condition) -> float:
-    face = problem.domain.boundary(condition.part, 256)
-    return float(np.max(np.abs(approximation.mismatch(condition.residuals, face))))
 
 
 def _further_miss(

@@ -9,54 +9,83 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray, remembered
-from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.equation.expression import Constant
+from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.interfaces import Flux, InterfaceConditions, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
 from sharpfront.rows.face_scaling import FaceMeasure
-from sharpfront.rows.faces import Face
-from sharpfront.rows.form_values import FormValues
+from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.form_values import FormValues, taylor_of
 from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
 from sharpfront.rows.row_norm import size_of_terms
-from sharpfront.rows.side_quadrature import form_matrix, moments_of
+from sharpfront.rows.side_quadrature import product_rule, scattered_matrix
 
 # Places that differ by less than this share of the domain are one.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Datum:
-    """What is the same on both sides of a line: one form from below, one from above."""
-
-    below: LinearForm
-    above: LinearForm
-
-
+# What is the same on both sides of a line: one form from below, one from above.
+Datum = tuple[LinearForm, LinearForm]
 # What a form at points, times a factor, makes of functions that one patch has and not the other.
 OfFunctions = Callable[[FormValues, FloatArray, float], FloatArray]
 # Moments of data as rows of a patch, their right-hand sides, and those of such functions.
 Moments = tuple[FloatArray, FloatArray, FloatArray | None]
 
 
-class Interfaces:
-    """The lines of a linear problem on which something jumps, and what goes on there.
+class SharedData:
+    """What goes on across faces of a linear problem, given as forms on both sides.
 
     `rough` says how rough each unknown is (`rows.row_norm`).
     """
 
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
         self.problem, self.rough = problem, rough
+
+    def _shared(
+        self,
+        face: Face,
+        sides: Sequence[OnFace],
+        data: Sequence[Sequence[FormValues]],
+        here: Contact,
+        sizes: FaceMeasure,
+        functions: OfFunctions | None,
+    ) -> Moments:
+        """Return the moments of data on the side `here` of a face."""
+        lengths = [side.patch.sides.copy() for side in sides]
+        if face.normal is None:
+            lengths = [np.minimum(*lengths) for _ in sides]
+        charted, largest = [], []
+        for side, forms, across, weight in zip(sides, data, lengths, sizes.weights, strict=True):
+            across[side.axis] = sizes.depth
+            taylor = taylor_of(side.patch, side.positions)
+            charted.append([form.in_chart(taylor) for form in forms])
+            terms = [float(np.max(size_of_terms(form, across, self.rough))) for form in charted[-1]]
+            largest.append([weight / max(size, 1e-300) for size in terms])
+        own, scales = (0 if here is face.below else 1), np.min(largest, axis=0)
+        side, unknowns = sides[own], self.problem.unknowns
+        rows, rhs, shared = [], [], []
+        for form, in_space, scale in zip(charted[own], data[own], scales.tolist(), strict=True):
+            matrix = scattered_matrix(form, scale, side.patch, side.positions, unknowns)
+            rows.append(side.mean @ matrix)
+            rhs.append(scale * (side.mean @ form.rhs))
+            if functions is not None:
+                shared.append(side.mean @ functions(in_space, side.points, scale))
+        return np.concatenate(rows), np.concatenate(rhs), np.concatenate(shared) if shared else None
+
+
+class Interfaces(SharedData):
+    """The lines of a linear problem on which something jumps, and what goes on there."""
+
+    def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
+        super().__init__(problem, rough)
         self.low, self.high = problem.domain.bounds
 
     @cached_property
@@ -106,15 +135,15 @@ class Interfaces:
     @remembered()
     def _made(self, axis: int, place: float, near: float) -> tuple[Datum, ...]:
         dimension = len(self.low)
-        out = []
+        out: list[Datum] = []
         for unknown, count in self._conditions[axis].continuous.items():
             for k in range(count):
                 orders = tuple(k if a == axis else 0 for a in range(dimension))
                 form = LinearForm((Term(unknown, orders, Constant(1.0)),), Constant(0.0))
-                out.append(Datum(form, form))
+                out.append((form, form))
         for flux in self._conditions[axis].fluxes:
             here = [q for q in self._loads(flux, axis) if abs(q.place - place) <= near]
-            out.append(Datum(flux.form, self._loaded(flux, here, axis)))
+            out.append((flux.form, self._loaded(flux, here, axis)))
         for stated in self.problem.jumps:
             if stated.coordinate == self._axis(axis)[0] and abs(stated.place - place) <= near:
                 _replace(out, stated, axis)
@@ -140,102 +169,59 @@ class Interfaces:
         data: Sequence[Datum],
         face: Face,
         patches: tuple[Patch, Patch],
-        end: int,
+        here: Contact,
         sizes: FaceMeasure,
         functions: OfFunctions | None = None,
     ) -> Moments:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
-        Of the patches below and above it, the rows are those of the one below for `end` 1, whose
-        upper end the face is, else of the other. Last come the sides of `functions`, if given.
+        Of the patches below and above it, the rows are those on the side `here`. Last come the
+        sides of `functions`, if given.
         """
-        sides = [_Sided(self.problem, face, patches[s], 1 - s, sizes.counts) for s in (0, 1)]
-        own = sides[1 - end]
-        both = [(sides[0].values(d.below), sides[1].values(d.above)) for d in data]
-        lengths = np.minimum(patches[0].sides, patches[1].sides)
-        lengths[face.below.axis] = sizes.depth
-        scales = [scale_of(pair, [lengths] * 2, sizes.weights, self.rough) for pair in both]
-        here = [pair[1 - end] for pair in both]
-        rows = [own.rows(form, self.problem.unknowns) for form in here]
-        return moments_on(own.projection, rows, here, scales, own.points, functions)
+        sides = []
+        for patch, at in zip(patches, face.contacts, strict=True):
+            # Exact for coefficients with as many functions as the patch has.
+            rules = [
+                gauss(patch.functions[a] + q // 2 + 2)
+                for a, q in zip(at.rest, sizes.counts, strict=True)
+            ]
+            rule = product_rule(patch, at, sizes.counts, rules)
+            sides.append(OnFace(self.problem.coordinates, patch, at, rule))
+        both = [[side.limit((d[k], 1.0)) for d in data] for k, side in enumerate(sides)]
+        return self._shared(face, sides, both, here, sizes, functions)
 
 
-def scale_of(
-    pair: Sequence[FormValues],
-    lengths: Sequence[FloatArray],
-    weights: Sequence[float],
-    rough: dict[str, int],
-) -> float:
-    """Return what a datum is multiplied by, given on both sides of a face with sizes there."""
-    each = zip(pair, lengths, weights, strict=True)
-    return min(w / max(float(np.max(size_of_terms(f, x, rough))), 1e-300) for f, x, w in each)
+class OnFace:
+    """A face as seen from the inside of one of its patches."""
 
+    def __init__(
+        self,
+        names: Sequence[str],
+        patch: Patch,
+        at: Contact,
+        rule: tuple[FloatArray, FloatArray],
+    ) -> None:
+        self.patch, self.axis = patch, at.axis
+        self.positions, self.mean = rule
+        beside = self.positions.copy()
+        beside[:, at.axis] = 0.5 * (patch.low + patch.high)[at.axis]
+        self.points, self.beside = patch.in_space(self.positions), patch.in_space(beside)
+        self._here, self._inside = (environment(names, x) for x in (self.points, self.beside))
 
-def moments_on(
-    mean: FloatArray,
-    rows: Sequence[FloatArray],
-    forms: Sequence[FormValues],
-    scales: Sequence[float],
-    points: FloatArray,
-    functions: OfFunctions | None,
-) -> Moments:
-    """Return the moments of data on one side of a face, given as rows and as forms in space."""
-    shared = None
-    if functions is not None:
-        own = zip(forms, scales, strict=True)
-        shared = np.concatenate([mean @ functions(form, points, k) for form, k in own])
-    return (
-        np.concatenate([k * (mean @ each) for each, k in zip(rows, scales, strict=True)]),
-        np.concatenate([k * (mean @ form.rhs) for form, k in zip(forms, scales, strict=True)]),
-        shared,
-    )
+    def limit(self, *forms: tuple[LinearForm, FloatArray | float]) -> FormValues:
+        """Return a sum of forms times factors at its points."""
+        terms = [t for form, _ in forms for t in form.terms]
+        coefficients = [k * self._values(t.coefficient) for form, k in forms for t in form.terms]
+        rhs = sum((-k * self._values(form.source) for form, k in forms), np.zeros(len(self.points)))
+        return FormValues(terms, coefficients, rhs)
+
+    def _values(self, graph: Expression) -> FloatArray:
+        return inside_values(graph, self._here, self._inside, len(self.points))
 
 
 def interface_lines(problem: Problem) -> tuple[FloatArray, ...]:
     """Return where something jumps or a load acts, along each axis."""
     return Interfaces(problem, {}).lines
-
-
-class _Sided:
-    """Forms on a face as seen from the inside of one of its patches."""
-
-    def __init__(
-        self, problem: Problem, face: Face, patch: Patch, end: int, counts: Sequence[int]
-    ) -> None:
-        at_face = face.below
-        self.patch, self.axis, self.end = patch, at_face.axis, end
-        self.coordinates = problem.coordinates
-        at = [m.high if end else m.low for m in patch.maps]
-        axes = [np.array([float(c)]) for c in at]
-        means: FloatArray = np.ones((1, 1))
-        for a, low, high, q in zip(at_face.rest, at_face.low, at_face.high, counts, strict=True):
-            # Exact for coefficients with as many functions as the patch has.
-            z, w = gauss(patch.functions[a] + q // 2 + 2)
-            axes[a] = 0.5 * (low * (1.0 - z) + high * (1.0 + z))
-            means = np.kron(means, (legendre_table(z, q)[0] * w[:, None]).T)
-        self.axes = axes
-        self.points = product_points(axes)
-        self.projection = means[moments_of(counts, patch.dimension)]
-        self.inside = self.points.copy()
-        self.inside[:, self.axis] = 0.5 * (patch.low + patch.high)[self.axis]
-
-    def values(self, form: LinearForm) -> FormValues:
-        """Return a form at points of the face."""
-        here, inside = (environment(self.coordinates, p) for p in (self.points, self.inside))
-        count = len(self.points)
-        coefficients = [inside_values(t.coefficient, here, inside, count) for t in form.terms]
-        source = inside_values(form.source, here, inside, count)
-        return FormValues(form.terms, coefficients, -source)
-
-    def rows(self, form: FormValues, unknowns: Sequence[str]) -> FloatArray:
-        """Return a form over the patch's functions at the points, (m, columns)."""
-        tables = [
-            self.patch.end_tables(a, form.order)[:, self.end : self.end + 1]
-            if a == self.axis
-            else self.patch.axis_table(a, self.axes[a], form.order)
-            for a in range(self.patch.dimension)
-        ]
-        return form_matrix(form, 1.0, tables, unknowns)
 
 
 def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
@@ -245,8 +231,8 @@ def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
         wanted = (lead.unknown, lead.orders[axis])
         # Those that it leads first.
         found = []
-        for i, datum in enumerate(data):
-            orders = {(t.unknown, t.orders[axis]) for t in datum.below.terms}
+        for i, (below, _) in enumerate(data):
+            orders = {(t.unknown, t.orders[axis]) for t in below.terms}
             if wanted in orders:
                 found.append((max(k for _, k in orders) > wanted[1], i))
         if not found:
@@ -259,4 +245,4 @@ def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
             quantity.terms + tuple(Term(t.unknown, t.orders, -t.coefficient) for t in equals.terms),
             quantity.source - equals.source,
         )
-        data[min(found)[1]] = Datum(quantity, above)
+        data[min(found)[1]] = quantity, above

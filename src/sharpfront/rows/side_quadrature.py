@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import Array, FloatArray, Ints, namespace, zeros
 from sharpfront.bases.axis_functions import held_by
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
-from sharpfront.bases.patch import Patch, product_matrix
+from sharpfront.bases.patch import Patch
 from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.maps import AxisMap, jacobian, normals_across
 from sharpfront.rows.faces import Contact, Side
@@ -95,12 +95,8 @@ def face_rule(patch: Patch, at: Contact, count: int) -> tuple[FloatArray, FloatA
     The second, (count, m), takes values at the positions to the means over the face of its first
     Legendre polynomials times them.
     """
-    tangent = at.rest[0]
-    z, w = gauss((patch.functions[tangent] + count) // 2 + 1 + MAPPED)
-    positions = np.empty((len(z), 2))
-    positions[:, at.axis] = (patch.high if at.end else patch.low)[at.axis]
-    positions[:, tangent] = 0.5 * (at.low[0] * (1 - z) + at.high[0] * (1 + z))
-    return positions, np.asarray((legendre_table(z, count)[0] * w[:, None]).T)
+    rule = gauss((patch.functions[at.rest[0]] + count) // 2 + 1 + MAPPED)
+    return product_rule(patch, at, (count,), [rule])
 
 
 def graded_rule(patch: Patch, at: Contact, counts: Sequence[int]) -> tuple[FloatArray, FloatArray]:
@@ -111,12 +107,19 @@ def graded_rule(patch: Patch, at: Contact, counts: Sequence[int]) -> tuple[Float
     x, w = gauss(max(counts) + GRADED)
     z = 0.125 * x * (15.0 - 10.0 * x**2 + 3.0 * x**4)
     w = w * 1.875 * (1.0 - x**2) ** 2
-    axes = [np.atleast_1d((patch.high if at.end else patch.low)[at.axis])] * 3
-    for tangent, low, high in zip(at.rest, at.low, at.high, strict=True):
-        axes[tangent] = 0.5 * (low * (1 - z) + high * (1 + z))
-    tables = [legendre_table(z, count)[0] * w[:, None] for count in counts]
-    mean = product_matrix(tables).T[moments_of(counts, patch.dimension)]
-    return product_points(axes), mean
+    return product_rule(patch, at, counts, [(z, w)] * len(counts))
+
+
+def product_rule(
+    patch: Patch, at: Contact, counts: Sequence[int], rules: Sequence[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same with given points and weights along each axis of a face."""
+    axes = [np.atleast_1d((patch.high if at.end else patch.low)[at.axis])] * patch.dimension
+    mean: FloatArray = np.ones((1, 1))
+    for a, low, high, count, (z, w) in zip(at.rest, at.low, at.high, counts, rules, strict=True):
+        axes[a] = 0.5 * (low * (1 - z) + high * (1 + z))
+        mean = np.kron(mean, (legendre_table(z, count)[0] * w[:, None]).T)
+    return product_points(axes), mean[moments_of(counts, patch.dimension)]
 
 
 def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:

@@ -188,7 +188,7 @@ class TraceTies:
         special = self._special(face, a)
         if special:
             moments = self.interfaces.moments
-            return Tie(number, *moments(special, face, (a, b), here.end, sizes, functions))
+            return Tie(number, *moments(special, face, (a, b), here, sizes, functions))
         # Relative to the patch: equal patches share the matrix wherever they are.
         key = (here.axis, here.end, face.normal, patch.shape, sizes, _place(patch, here))
         if key not in self._shared:

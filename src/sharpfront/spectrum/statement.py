@@ -128,8 +128,8 @@ class SpectralProblem:
     def shared(self, place: float) -> tuple[tuple[SpectralForm, SpectralForm], ...]:
         """Return pairs of forms, from below and from above, that are equal at a place of a line."""
         return tuple(
-            (self._polynomial(d.below, _AT_JUMP), self._polynomial(d.above, _AT_JUMP))
-            for d in self.interfaces.data(0, place)
+            (self._polynomial(below, _AT_JUMP), self._polynomial(above, _AT_JUMP))
+            for below, above in self.interfaces.data(0, place)
         )
 
     @cached_property
