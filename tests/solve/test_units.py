@@ -202,7 +202,7 @@ def test_unknowns_far_from_another_are_each_known_to_their_own_size(small, large
 
 def test_a_displacement_beside_a_voltage_is_not_near_singular():
     """1e-7 m beside 1e3 V: noise in the data grew to 5e9, in units of neither."""
-    stiff, coupled, permitted, length, volts = 1.5e11, 17.0, 1e-9, 1e-3, 3500.0
+    stiff, coupled, permitted, length, volts = 1.5e11, 17.0, 2.34e-11, 9.5e-3, 3500.0
     strip = sf.Problem(
         sf.Interval(0, length),
         lambda u, V, x: (
