@@ -200,6 +200,23 @@ def test_unknowns_far_from_another_are_each_known_to_their_own_size(small, large
     assert np.abs(found.v(x) / small - np.cos(2 * x)).max() < 1e-6
 
 
+def test_a_displacement_beside_a_voltage_is_not_near_singular():
+    """1e-7 m beside 1e3 V: noise in the data grew to 5e9, in units of neither."""
+    stiff, coupled, permitted, length, volts = 1.5e11, 17.0, 2.34e-11, 9.5e-3, 3500.0
+    strip = sf.Problem(
+        sf.Interval(0, length),
+        lambda u, V, x: (
+            (stiff * u.dx + coupled * V.dx).dx,
+            (coupled * u.dx - permitted * V.dx).dx,
+        ),
+        left=lambda u, V, x: (u, V),
+        right=lambda u, V, x: (stiff * u.dx + coupled * V.dx, V - volts),
+    )
+    found = sf.solve(strip, tol=1e-6)
+    assert found.converged
+    assert abs(found.u(length) / (-coupled / stiff * volts) - 1) < 1e-6
+
+
 def test_what_is_zero_beside_something_has_no_unit_and_says_what_is_known_of_it():
     """No digits can be asked of the pressure between cylinders that turn."""
     turning = sf.Problem(

@@ -95,7 +95,7 @@ class Units:
     def apart(cls, problem: Problem, tol: float, found: Solution) -> Units | None:
         """Return units of a system that was not solved, if its unknowns are far from another."""
         several = len(problem.unknowns) > 1 and problem.time is None
-        if found.outcome.kind not in _SHORT or not several:
+        if found.outcome.kind not in (*_SHORT, OutcomeKind.NEAR_SINGULAR) or not several:
             return None
         sizes = _sizes(found)
         if min(sizes.values()) * APART > max(sizes.values()):

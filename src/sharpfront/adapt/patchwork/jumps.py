@@ -193,12 +193,12 @@ def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
 
 def _disagreeing(problem: Problem, one: Side, two: Side, tol: float) -> str:
     """Return in words which unknown has two values where two sides meet."""
+    farther = [replace(s, within=s.point + 10.0 * (s.within - s.point)) for s in (one, two)]
+    jumping = _jumping(problem, [(one, two), farther], tol)
     here, there, told = given_values(problem, one), given_values(problem, two), ""
-    for name in here.keys() & there.keys():
-        u, v = here[name], there[name]
-        if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
-            told = f"for {name} the condition on {one.part} gives {u:.3g}"
-            told += f", that on {two.part} gives {v:.3g}"
+    for name in jumping:
+        told = f"for {name} the condition on {one.part} gives {here[name]:.3g}"
+        told += f", that on {two.part} gives {there[name]:.3g}"
     return told
 
 
@@ -224,7 +224,7 @@ def _within(
         for place in found - lines:
             here = np.insert(start[1 - along : 2 - along], along, place)
             pairs = [_beside(problem, wall[4], here, along, f * (high - low)) for f in CLOSE]
-            jumps = _jumping(problem, pairs, tol)
+            jumps = " and ".join(_jumping(problem, pairs, tol))
             told = f"what the condition on {wall[4]} gives for {jumps} jumps"
             if jumps or slopes.missed(pairs[0]) > tol:
                 yield tuple(here.tolist()), told if jumps else _VIOLATE.format(wall[4])
@@ -247,7 +247,8 @@ def _along_panels(problem: Problem, tiling: Tiling, tol: float) -> Iterator[tupl
                 [_on_panel(rim, condition.part, panel, t + sign * f) for sign in (-1.0, 1.0)]
                 for f in CLOSE
             ]
-            jumps, place = _jumping(problem, pairs, tol), rim.panels.at(panel, t)[0]
+            jumps = " and ".join(_jumping(problem, pairs, tol))
+            place = rim.panels.at(panel, t)[0]
             if jumps and not _is_stated(problem, place):
                 told = f"what the condition on {condition.part} gives for {jumps} jumps"
                 yield tuple(np.where(np.abs(place) > rounding, place, 0.0).tolist()), told
@@ -277,11 +278,11 @@ def _on_panel(rim: PlaneBoundaryPoints, part: str, panel: Ints, t: FloatArray) -
     return Side(part, here.points[0], here.normals[0], here.points[0])
 
 
-def _jumping(problem: Problem, pairs: Sequence[Sequence[Side]], tol: float) -> str:
+def _jumping(problem: Problem, pairs: Sequence[Sequence[Side]], tol: float) -> list[str]:
     """Return the unknowns whose values jump between points close to each other, and farther."""
     near, far = (_disagreements(problem, *pair) for pair in pairs)
     # A slope, however steep, makes less of a difference closer by.
-    return " and ".join(u for u, d in near.items() if d > tol and d > 0.5 * far[u])
+    return [u for u, d in near.items() if d > tol and d > 0.5 * far.get(u, d)]
 
 
 def _beside(
