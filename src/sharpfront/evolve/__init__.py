@@ -41,14 +41,19 @@ def _in_the_plane(
     resume: Solution | None,
 ) -> Solution:
     """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
-    from sharpfront.evolve.patchwork import evolve_patches, needs_patches, settles
+    from sharpfront.evolve.patchwork import evolve_patches, leans, needs_patches, settles
     from sharpfront.evolve.plane import evolve_plane
     from sharpfront.trust.initial_data import with_start_seen
 
     patches = partial(evolve_patches, problem, tol, budget=budget, on_step=on_step, resume=resume)
     begun_there = resume is not None and "on patches" in (resume.checkpoint or ())
+    begun_by_products = resume is not None and not begun_there
     if begun_there or needs_patches(problem) or settles(problem, tol):
         return with_start_seen(problem, patches())
+    if not begun_by_products and leans(problem, tol, budget):
+        along = patches()
+        if along.history:
+            return with_start_seen(problem, along)
 
     def instead() -> Solution | None:
         try:

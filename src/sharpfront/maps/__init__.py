@@ -2,7 +2,8 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
-from sharpfront.maps.drift import Drift, drift_tables, restored_drift
+from sharpfront.maps.drift import Drift, drift_tables
+from sharpfront.maps.front_drift import Drifts, FrontDrift, restored_drift
 from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
 from sharpfront.maps.moving_axis import MovingAxis
 from sharpfront.maps.moving_square import MovingSquare, restored_square
@@ -16,6 +17,8 @@ __all__ = [
     "AxisMap",
     "Chart",
     "Drift",
+    "Drifts",
+    "FrontDrift",
     "MixtureAxis",
     "MovingAxis",
     "MovingSquare",

@@ -278,6 +278,9 @@ def _across_charts(boxes: Boxes) -> list[Face]:
         for axis in range(2):
             for end in range(2):
                 own = chart.edge(axis, end)
+                if own[0] == own[1]:
+                    # A chord through the corner of a box: a side that is a point has no neighbour.
+                    continue
                 longer = (
                     dict(chart.parts).get((axis, end)) if isinstance(chart, Quadrilateral) else None
                 )

@@ -17,6 +17,7 @@ from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
+from sharpfront.evolve.patchwork.front_direction import along_front, front_normal
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
@@ -70,11 +71,14 @@ class PatchCourse:
         assert span is not None
         moments = (span[0], *self.agenda.stops.tolist())
         return max(system.orders) < 2 and (
-            any(system.jumps(t, self.tol) for t in moments)
-            or system.misses_slopes(self.tol)
-            # Straight sides gain nothing by it.
-            or (not isinstance(system.problem.domain, Box) and system.misses_rates(self.tol))
+            any(system.jumps(t, self.tol) for t in moments) or system.misses_slopes(self.tol)
         )
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether layers grow along curved sides, whatever the values there do at the start."""
+        curved = not isinstance(self.system.problem.domain, Box)
+        return curved and max(self.system.orders) < 2 and self.system.misses_rates(self.tol)
 
     def run(self, share: float) -> PatchRun:
         """Return a run that is stricter than a share of the tolerance."""
@@ -137,22 +141,39 @@ def evolve_patches(
         An interrupted solution of the same problem, or one that ended earlier.
     """
     system = plane_system(problem)
-    assert problem.time is not None
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
-        tiling = tiling_of(problem.domain)
-        assert tiling is not None
-        jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
-        tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
-        course = PatchCourse(system, tol, kernels, agenda, *own)
-        if course.settles:
-            course = replace(course, tiling=with_strips(course.run(1.0)))
+        course = _course(system, tol, budget)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         run = course.run(1.0)
         first = resumed_on_patches(run, resume) if resume else course.begun(1.0, 1)
         return evolved(course, first, on_step)
+
+
+def leans(problem: Problem, tol: float, budget: Budget) -> bool:
+    """Tell whether a problem in a box begins with a front that patches along it hold better."""
+    system = PlaneSystem(problem)
+    with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if front_normal(system) is None:
+            return False
+        return _course(plane_system(problem), tol, budget).tiling.normal is not None
+
+
+def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
+    tiling = tiling_of(problem.domain)
+    assert tiling is not None
+    jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
+    tiling = replace(tiling, marked=jumping.places)
+    own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
+    course = PatchCourse(system, tol, kernels, agenda, *own)
+    if course.settles or course.has_layers:
+        return replace(course, tiling=with_strips(course.run(1.0)))
+    leaning = along_front(course.run(1.0))
+    return course if leaning is None else replace(course, tiling=leaning.meshing.tiling)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:

@@ -20,7 +20,7 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift
+from sharpfront.maps import Drifts
 from sharpfront.place.patches.cuts import Cell
 
 
@@ -73,7 +73,7 @@ class PatchRunState:
     before: tuple[FloatArray, float] | None = None
     tried: tuple[FloatArray, float] | None = None
     carried: bool = False
-    drift: Drift | None = None
+    drift: Drifts | None = None
     settling: int = 0
     missed: float | None = None
     lost: float = 0.0

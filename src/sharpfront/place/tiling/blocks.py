@@ -135,6 +135,8 @@ class Tiling:
         Corners, and where one part ends, where they are known.
     ends
         Where lines end along which charts are cut.
+    normal
+        Where given, charts lie along chords across it, one behind the other.
     """
 
     domain: Domain
@@ -144,6 +146,7 @@ class Tiling:
     outline: tuple[tuple[str, Curve, Wall | None], ...] = ()
     places: FloatArray | None = None
     ends: tuple[tuple[float, float], ...] = ()
+    normal: tuple[float, float] | None = None
 
     @property
     def periods(self) -> tuple[float | None, ...]:
