@@ -2,6 +2,7 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
+from sharpfront.maps.chords import Chords
 from sharpfront.maps.drift import Drift, drift_tables
 from sharpfront.maps.front_drift import Drifts, FrontDrift, restored_drift
 from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
@@ -16,6 +17,7 @@ Chart = Quadrilateral | Strip | Shell
 __all__ = [
     "AxisMap",
     "Chart",
+    "Chords",
     "Drift",
     "Drifts",
     "FrontDrift",

@@ -155,7 +155,7 @@ def leans(problem: Problem, tol: float, budget: Budget) -> bool:
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if front_normal(system) is None:
             return False
-        return _course(plane_system(problem), tol, budget).tiling.normal is not None
+        return _course(plane_system(problem), tol, budget).tiling.chords is not None
 
 
 def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:

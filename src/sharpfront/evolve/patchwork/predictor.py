@@ -12,7 +12,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift, Drifts, FrontDrift, drift_tables
+from sharpfront.maps import Drift, Drifts, drift_tables
 from sharpfront.rows.moments import projected
 
 # Places spread evenly over the unit square.
@@ -99,10 +99,8 @@ def _stiffness(box: Box) -> FloatArray:
     return np.asarray(table.T @ table)
 
 
-def longest_step(drift: Drifts, points: FloatArray) -> float:
+def longest_step(drift: Drift, points: FloatArray) -> float:
     """Return how long patches may go along: until they are stretched or sheared by a share."""
-    if isinstance(drift, FrontDrift):
-        return drift.longest
     slopes = drift.slopes(points, 1)
     both = np.stack([slopes[1, 0], slopes[0, 1]], axis=2)
     return MARCH.stretch / max(float(np.linalg.norm(both, axis=(1, 2)).max()), 1e-300)

@@ -23,11 +23,7 @@ from sharpfront.evolve.patchwork.predictor import (
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
-from sharpfront.evolve.patchwork.straight_front import (
-    ChordCoordinates,
-    StraightFront,
-    straight_front,
-)
+from sharpfront.evolve.patchwork.straight_front import StraightFront, straight_front
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
 from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
@@ -103,7 +99,7 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     front, across = field if isinstance(field, StraightFront) else None, 1.0
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
-    if run.meshing.tiling.normal is not None:
+    if run.meshing.tiling.chords is not None:
         held, across = MARCH.held_front, MARCH.held_front / MARCH.held_along
     unit = MARCH.space * held * run.tol * state.unit
     # Rates in a layer that grows like the root of time hold for a share of its age.
@@ -152,12 +148,12 @@ def carried_by(
     if frame is not None:
         rates = on_patches(state.basis, now.rates)
         state = replace(state, values=np.stack([state.values[0], rates]))
-    if run.meshing.tiling.normal is not None:
+    if run.meshing.tiling.chords is not None:
         return _along_front(run, state, now, frame)
     field = velocity_field(now, domain, state.scale)
     if field is None or not run.follows:
         return replace(state, drift=None), field
-    most = _longest(now, field, state)
+    most = _longest(now, field, longest_step(field, now.points), state)
     if most is None:
         return replace(state, drift=None), field
     dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
@@ -178,21 +174,26 @@ def _along_front(
     run: PatchRun, state: PatchRunState, now: RatesAtPoints, frame: MovingFrame | None
 ) -> tuple[PatchRunState, StraightFront | None]:
     """Return the same of a straight front on patches along it."""
-    last, tiling = None, run.meshing.tiling
+    last, chords = None, run.meshing.tiling.chords
+    assert chords is not None
     if frame is not None and isinstance(frame.drift, FrontDrift):
-        low, high = ChordCoordinates.of(tiling).ends(frame.drift.chart)
-        ends = np.array(frame.drift.moved_zone(state.t - frame.since)) / frame.drift.chart.size[0]
-        last = float(low + ends[0] * (high - low)), float(low + ends[1] * (high - low))
-    front = straight_front(now, tiling, state.scale, last, run.tol)
-    drift = None if front is None or not run.follows else front.drift(tiling.domain.bounds)
-    most = None if drift is None else _longest(now, drift, state)
+        last = frame.drift.moved_zone(state.t - frame.since)
+    front = straight_front(now, chords, state.scale, last, run.tol)
+    along = None if front is None or not run.follows else front.drift(run.tol)
+    if front is None or along is None:
+        return replace(state, drift=None), front
+    drift, limit = along
+    most = _longest(now, drift, limit, state)
     if most is None:
         return replace(state, drift=None), front
-    dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
-    return replace(state, drift=drift, dt=min(dt, most)), front
+    dt = min(max(state.dt, MARCH.change * most) if state.drift is None else state.dt, most)
+    lost = state.lost + front.turned(drift, dt)
+    return replace(state, drift=drift, dt=dt, lost=lost), front
 
 
-def _longest(now: RatesAtPoints, field: Drifts, state: PatchRunState) -> float | None:
+def _longest(
+    now: RatesAtPoints, field: Drifts, limit: float, state: PatchRunState
+) -> float | None:
     """Return how long patches may go along; None where it is not worth it.
 
     That is until they are bent, or the solution has changed along its way by its size. In place it
@@ -202,7 +203,7 @@ def _longest(now: RatesAtPoints, field: Drifts, state: PatchRunState) -> float |
         float((np.abs(rates).max(axis=1) / state.scale).max())
         for rates in (now.rates, now.along(field))
     )
-    most = min(longest_step(field, now.points), 1.0 / max(along, 1e-300))
+    most = min(limit, 1.0 / max(along, 1e-300))
     if isinstance(field, FrontDrift) and state.drift is None:
         return most if most > state.dt else None
     gain = MARCH.gain_along_front if isinstance(field, FrontDrift) else MARCH.gain

@@ -42,7 +42,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
 
     def wanted(points: FloatArray) -> FloatArray:
         first, second = run.jumping.initial(points)
-        held = 1.0 if run.meshing.tiling.normal is None else MARCH.held_front
+        held = 1.0 if run.meshing.tiling.chords is None else MARCH.held_front
         small = MARCH.space * held * run.tol * unit[:, None]
         return np.concatenate([first / small, span * second / small])
 
@@ -50,7 +50,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     shared = run.jumping.functions
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
     values = _held_on(run, basis)
-    further = 0 if run.meshing.tiling.normal is None else MARCH.weaker_front
+    further = 0 if run.meshing.tiling.chords is None else MARCH.weaker_front
     weak = WeakerPatches.of(basis, values[0], further)
     state = PatchRunState(
         run.span[0],
@@ -69,7 +69,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state
-    if run.meshing.tiling.normal is not None:
+    if run.meshing.tiling.chords is not None:
         # On patches that do not hold where a front goes to next, it leaves noise along itself.
         return tended_patches(run, _with_first_rates(run, state), None)
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray, Ints
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.patchwork.predictor import RatesAtPoints
 from sharpfront.evolve.patchwork.settings import MARCH
-from sharpfront.maps import FrontDrift, Quadrilateral
+from sharpfront.maps import Chords, FrontDrift, Quadrilateral
 from sharpfront.place.patches.cuts import Cell
-from sharpfront.place.tiling.blocks import Tiling
 
 # A front is seen where slopes along its normal are this share of the steepest. Patches that go
 # along reach as far as it takes a front that fades evenly to fall to this share of the tolerance:
@@ -23,64 +23,9 @@ FAINT, LEFT = 1e-3, 1e-6
 # Patches are kept while a front is no further from their middle than this share of its half width,
 # and no more times wider or narrower.
 KEPT, LONGER = 0.15, 1.3
-
-
-@dataclass(frozen=True, eq=False)
-class ChordCoordinates:
-    """The way along a normal and the share of the chord there, in charts one behind the other.
-
-    Parameters
-    ----------
-    normal
-        Across which chords lie, (2,).
-    charts
-        In order, as in `leaning_tiling`.
-    """
-
-    normal: FloatArray
-    charts: tuple[Quadrilateral, ...]
-
-    @classmethod
-    def of(cls, tiling: Tiling) -> ChordCoordinates:
-        """Return those of a box that was cut along chords."""
-        assert tiling.normal is not None
-        charts = [b.chart for b in tiling.blocks if isinstance(b.chart, Quadrilateral)]
-        return cls(np.array(tiling.normal), tuple(charts))
-
-    def ends(self, chart: Quadrilateral) -> tuple[float, float]:
-        """Return where a chart begins and ends along the normal."""
-        a, b, *_ = np.array(chart.corners)
-        return float(a @ self.normal), float(b @ self.normal)
-
-    def which(self, ways: FloatArray) -> Ints:
-        """Return the chart of each place along the normal, (m,)."""
-        cuts = [self.ends(chart)[1] for chart in self.charts[:-1]]
-        return np.searchsorted(cuts, ways)
-
-    def ways(self, points: FloatArray) -> FloatArray:
-        """Return how points at the same shares of chords go on with the way along the normal."""
-        which, out = self.which(points @ self.normal), np.empty_like(points)
-        for k, chart in enumerate(self.charts):
-            here = which == k
-            low, high = self.ends(chart)
-            slope = chart.taylor(chart.inverse(points[here]))[1, 0]
-            out[here] = slope * (chart.size[0] / (high - low))
-        return out
-
-    def shifted(self, points: FloatArray, way: float) -> FloatArray:
-        """Return points at the same shares of chords further on, or of the last chord."""
-        first, last = self.ends(self.charts[0])[0], self.ends(self.charts[-1])[1]
-        now = points @ self.normal
-        then = np.clip(now + way, first, last)
-        share, out = np.empty(len(points)), np.empty_like(points)
-        before, after = self.which(now), self.which(then)
-        for k, chart in enumerate(self.charts):
-            share[before == k] = chart.inverse(points[before == k])[:, 1] / chart.size[1]
-        for k, chart in enumerate(self.charts):
-            here, (low, high) = after == k, self.ends(chart)
-            along = (then[here] - low) / (high - low)
-            out[here] = chart.points(np.stack([along, share[here]], axis=1) * chart.size)
-        return out
+# Ways at a share of chords turn at corners, and unknowns with them, by what they vary along chords
+# times the way. They may turn by this share of the tolerance in a step.
+TURNED = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,31 +34,48 @@ class StraightFront:
 
     Parameters
     ----------
-    along
-        The way along the normal.
+    chords
+        Across the normal.
     zone
-        Where it begins and ends there.
+        Where it begins and ends along the normal.
     speed
         Along the normal.
+    sideways
+        How steep unknowns are along chords at most, in units of their scales.
     """
 
-    along: ChordCoordinates
+    chords: Chords
     zone: tuple[float, float]
     speed: float
+    sideways: float
 
     def inverse(self, points: FloatArray, lapse: float) -> FloatArray:
         """Return where points were before a lapse of time, if all goes along the normal, (m, 2)."""
-        return self.along.shifted(points, -lapse * self.speed)
+        places = self.chords.places
+        before = points @ self.chords.normal - lapse * self.speed
+        return self.chords.shifted(points, np.clip(before, places[0], places[-1]))
 
-    def drift(self, bounds: FloatArray) -> FrontDrift | None:
-        """Return how patches go along; None beside corners, and across one."""
-        for chart in self.along.charts:
-            low, high = self.along.ends(chart)
-            if low < self.zone[0] and self.zone[1] < high:
-                unit = float(chart.size[0]) / (high - low)
-                zone = (self.zone[0] - low) * unit, (self.zone[1] - low) * unit
-                return FrontDrift(bounds, chart, zone, unit * self.speed)
-        return None
+    def drift(self, tol: float) -> tuple[FrontDrift, float] | None:
+        """Return how patches go along, and how long at most; None where they cannot.
+
+        That is past corners, if unknowns hardly vary along chords, or from corner to corner.
+        """
+        places = self.chords.places.tolist()
+        found = []
+        turned = self.chords.bend * self.sideways * max(abs(self.speed), 1e-300)
+        limits = [((places[0], places[-1]), TURNED * tol / max(turned, 1e-300))]
+        limits += [(ends, math.inf) for ends in itertools.pairwise(places)]
+        for ends, limit in limits:
+            if ends[0] < self.zone[0] and self.zone[1] < ends[1]:
+                own = FrontDrift(self.chords, ends, self.zone, self.speed)
+                found.append((own, min(limit, own.longest)))
+        return max(found, key=lambda one: one[1], default=None)
+
+    def turned(self, drift: FrontDrift, dt: float) -> float:
+        """Return by how much unknowns may turn at corners in a step, in units of their scales."""
+        places = self.chords.places[1:-1]
+        past = np.any((places > drift.ends[0]) & (places < drift.ends[1]))
+        return self.chords.bend * self.sideways * abs(self.speed) * dt if past else 0.0
 
     def cut(self, cells: Sequence[Cell], dt: float) -> list[Cell]:
         """Return cells cut where the front begins, and where it ends after a step.
@@ -126,7 +88,7 @@ class StraightFront:
         for cell in cells:
             chart, (first, *rest) = cell.patch.chart, cell.patch.maps
             assert isinstance(chart, Quadrilateral)
-            low, high = self.along.ends(chart)
+            low, high = (float(np.array(c) @ self.chords.normal) for c in chart.corners[:2])
             at = [(place - low) * float(chart.size[0]) / (high - low) for place in places]
             cuts = [place for place in at if first.low < place < first.high]
             parts = first.cut(cuts) if cuts else [first]
@@ -136,7 +98,7 @@ class StraightFront:
 
 def straight_front(
     now: RatesAtPoints,
-    tiling: Tiling,
+    chords: Chords,
     scale: FloatArray,
     last: tuple[float, float] | None,
     tol: float,
@@ -150,8 +112,8 @@ def straight_front(
     ----------
     now
         The unknowns.
-    tiling
-        A box that was cut along chords.
+    chords
+        Along which the box was cut.
     scale
         Of each unknown, (K,).
     last
@@ -159,20 +121,21 @@ def straight_front(
     tol
         Of the steps.
     """
-    along = ChordCoordinates.of(tiling)
-    ways = along.ways(now.points)
+    ways = chords.ways(now.points)
     slopes = sum(w * s for w, s in zip(ways.T, now.slopes, strict=True)) / scale[:, None]
     rates = now.rates / scale[:, None]
     speed = -float((rates * slopes).sum()) / max(float((slopes**2).sum()), 1e-300)
     left = float(((rates + speed * slopes) ** 2).sum())
     if left > (1.0 - MARCH.explained) * float((rates**2).sum()):
         return None
+    beside = sum(w * s for w, s in zip(chords.left, now.slopes, strict=True)) / scale[:, None]
+    sideways = float(np.abs(beside).max())
     steep = np.abs(slopes).max(axis=0)
-    places = now.points[steep > FAINT * steep.max()] @ along.normal
+    places = now.points[steep > FAINT * steep.max()] @ chords.normal
     middle, half = 0.5 * float(places.max() + places.min()), 0.5 * float(np.ptp(places))
     half *= max(1.0, math.log(LEFT * tol) / math.log(FAINT))
     if last is not None:
         width, gone = 0.5 * (last[1] - last[0]), abs(0.5 * (last[0] + last[1]) - middle)
         if gone < KEPT * half and half / LONGER < width < LONGER * half:
-            return StraightFront(along, last, speed)
-    return StraightFront(along, (middle - half, middle + half), speed)
+            return StraightFront(chords, last, speed, sideways)
+    return StraightFront(chords, (middle - half, middle + half), speed, sideways)

@@ -8,10 +8,9 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box
-from sharpfront.maps import Quadrilateral
+from sharpfront.maps import Chords, Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
 from sharpfront.place.tiling.blocks import Block, Tiling
-from sharpfront.place.tiling.solids import ROUNDING
 
 
 def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
@@ -21,13 +20,9 @@ def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
     another triangle, or into two triangles. The first coordinate of a chart is the way along the
     normal, the second the share of a chord; at the outermost corners chords are points.
     """
-    corners = np.array(list(itertools.product(*box.bounds.T)))
-    places = np.sort(corners @ normal)
-    near = ROUNDING * float(np.ptp(box.bounds, axis=0).max())
-    cuts = [float(places[0]), *(float(b) for a, b in itertools.pairwise(places) if b - a > near)]
-    chords = [_chord(box, normal, place) for place in cuts]
+    chords = Chords(box.bounds, normal)
     blocks = []
-    for (a, d), (b, c) in itertools.pairwise(chords):
+    for (a, d), (b, c) in itertools.pairwise(chords.ends):
         chart = Quadrilateral((a, b, c, d))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         walls = tuple(
@@ -35,24 +30,8 @@ def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
             for end, side in enumerate(((a, b), (d, c)))
         )
         blocks.append(Block(box, lines, walls, chart))
-    # Patches that end at a corner are as wide as a front: they are not cut towards it.
-    return Tiling(box, tuple(blocks), places=np.zeros((0, 2)), normal=tuple(normal.tolist()))
-
-
-def _chord(box: Box, normal: FloatArray, place: float) -> tuple[Corner, Corner]:
-    """Return the ends of the chord at a place along the normal, in the direction to its left."""
-    low, high = box.bounds
-    near = ROUNDING * float(np.ptp(box.bounds, axis=0).max())
-    found = []
-    for axis, bound in itertools.product(range(2), (low, high)):
-        point = np.array(bound)
-        point[1 - axis] = (place - normal[axis] * bound[axis]) / normal[1 - axis]
-        if np.all(point >= low - near) and np.all(point <= high + near):
-            snapped = np.where(np.abs(point - low) <= near, low, point)
-            found.append(np.where(np.abs(point - high) <= near, high, snapped))
-    found.sort(key=lambda p: float(normal[0] * p[1] - normal[1] * p[0]))
-    first, last = (tuple(p.tolist()) for p in (found[0], found[-1]))
-    return first, last
+    # Patches that end at a corner may be as thin as a front: they are not cut towards it.
+    return Tiling(box, tuple(blocks), places=np.zeros((0, 2)), chords=chords)
 
 
 def _part(box: Box, side: tuple[Corner, Corner]) -> str:
