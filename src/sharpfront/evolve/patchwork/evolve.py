@@ -17,7 +17,7 @@ from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
-from sharpfront.evolve.patchwork.front_direction import along_front, front_normal
+from sharpfront.evolve.patchwork.front_direction import starting_front
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
@@ -33,6 +33,7 @@ from sharpfront.place.patches.first_patches import edges_of_data
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.leaning import leaning_tiling
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -149,15 +150,6 @@ def evolve_patches(
         return evolved(course, first, on_step)
 
 
-def leans(problem: Problem, tol: float, budget: Budget) -> bool:
-    """Tell whether a problem in a box begins with a front that patches along it hold better."""
-    system = PlaneSystem(problem)
-    with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if front_normal(system) is None:
-            return False
-        return _course(plane_system(problem), tol, budget).tiling.chords is not None
-
-
 def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     """Return what holds for all runs of a problem."""
     problem = system.problem
@@ -172,8 +164,11 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     course = PatchCourse(system, tol, kernels, agenda, *own)
     if course.settles or course.has_layers:
         return replace(course, tiling=with_strips(course.run(1.0)))
-    leaning = along_front(course.run(1.0))
-    return course if leaning is None else replace(course, tiling=leaning.meshing.tiling)
+    front = starting_front(system) if course.run(1.0).follows else None
+    if front is None:
+        return course
+    watched = np.concatenate([course.watched, front.places])
+    return replace(course, tiling=leaning_tiling(problem.domain, front.normal), watched=watched)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:

@@ -1,22 +1,16 @@
-"""Whether a problem begins with a straight front across the axes of its box, and which way."""
+"""Whether a problem begins with a thin straight front across the axes of its box."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import TIME, Coordinate
-from sharpfront.equation.graph import ordered
-from sharpfront.evolve.patchwork.run import PatchRun
-from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
-from sharpfront.place.patches.refine import functions_of
-from sharpfront.place.tiling.leaning import leaning_tiling
+from sharpfront.problem import Problem
 
 # Nodes along an axis of the grid on which values are passed, and halvings of what lies between two.
 NODES, HALVINGS = 65, 40
@@ -28,49 +22,31 @@ STRAIGHT, ALONG_AXIS = 1e-3, 0.02
 # The first level and the last are no further apart than this share of the box: what is wider
 # changes little until it has passed: patches that stay, or products, take fewer steps.
 THIN = 0.01
-# Patches along a front are taken where boxes have more functions than so many times theirs.
-GAIN_IN_FUNCTIONS = 2.0
 
 
-def along_front(run: PatchRun) -> PatchRun | None:
-    """Return a run on patches along the straight front it begins with; None where that is no gain.
+class StartingFront(NamedTuple):
+    """A front that unknowns begin with: its normal, (2,), and places on it, (m, 2)."""
 
-    Gain is told by how many functions hold the start on such patches, and on boxes.
+    normal: FloatArray
+    places: FloatArray
+
+
+def begins_with_front(problem: Problem) -> bool:
+    """Tell whether unknowns begin with a front that patches go along with."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return starting_front(PlaneSystem(problem)) is not None
+
+
+def starting_front(system: PlaneSystem) -> StartingFront | None:
+    """Return the straight front that unknowns begin with; None if none does.
+
+    Patches along it go along with it. They bend evenly up to second derivatives, and where rates
+    stand alone.
     """
-    normal = front_normal(run.system) if run.follows and _is_of_second_order(run.system) else None
-    domain = run.system.problem.domain
-    if normal is None or not isinstance(domain, Box):
-        return None
-    small = MARCH.space * run.tol
-
-    def wanted(points: FloatArray) -> FloatArray:
-        first = run.system.initial(points)[0]
-        return np.asarray(first / (small * np.maximum(1.0, np.abs(first).max())))
-
-    tiling = leaning_tiling(domain, normal)
-    leaning = replace(run, meshing=replace(run.meshing, tiling=tiling))
-    try:
-        count = functions_of(leaning.meshing.holding(wanted))
-    except StuckError:
-        return None
-    most = int(GAIN_IN_FUNCTIONS * count)
-    try:
-        boxes = functions_of(replace(run.meshing, most=most).holding(wanted))
-    except StuckError:
-        return leaning
-    return leaning if boxes > most else None
-
-
-def _is_of_second_order(system: PlaneSystem) -> bool:
-    """Tell whether no derivative is beyond the second: patches that go along bend evenly so far."""
-    every = [*system.equations, *(r for own in system.conditions for r in own)]
-    return all(sum(orders) <= 2 for orders in system.derivatives(every))
-
-
-def front_normal(system: PlaneSystem) -> FloatArray | None:
-    """Return the normal of the straight front that unknowns begin with, (2,); None if none does."""
     box = system.problem.domain
-    if not isinstance(box, Box) or any(box.periodic_axes) or _is_timed(system):
+    every = [*system.equations, *(r for own in system.conditions for r in own)]
+    known = all(sum(orders) <= 2 for orders in system.derivatives(every))
+    if not isinstance(box, Box) or any(box.periodic_axes) or not known or max(system.orders) > 1:
         return None
     found = []
     for k in range(len(system.unknowns)):
@@ -78,28 +54,23 @@ def front_normal(system: PlaneSystem) -> FloatArray | None:
         def state(points: FloatArray, k: int = k) -> FloatArray:
             return np.asarray(system.initial(points)[0, k])
 
-        own = _normal_of(state, box.bounds)
+        own = _front_of(state, box.bounds)
         if own is not None:
             found.append(own)
-    if not found or any(_turned(found[0], own) > STRAIGHT for own in found):
+    if not found or any(_turned(found[0].normal, own.normal) > STRAIGHT for own in found):
         return None
-    return found[0] if np.abs(found[0]).min() > ALONG_AXIS else None
-
-
-def _is_timed(system: PlaneSystem) -> bool:
-    """Tell whether time stands in an equation: a source goes with the front, all over the box."""
-    return any(
-        isinstance(node, Coordinate) and node.name == TIME
-        for equation in system.equations
-        for node in ordered(equation.expression)
-    )
+    if np.abs(found[0].normal).min() < ALONG_AXIS:
+        return None
+    return StartingFront(found[0].normal, np.concatenate([own.places for own in found]))
 
 
 def _turned(one: FloatArray, other: FloatArray) -> float:
     return abs(float(one[0] * other[1] - one[1] * other[0]))
 
 
-def _normal_of(state: Callable[[FloatArray], FloatArray], bounds: FloatArray) -> FloatArray | None:
+def _front_of(
+    state: Callable[[FloatArray], FloatArray], bounds: FloatArray
+) -> StartingFront | None:
     """Return the normal that all levels of a state have; None where they bend or differ."""
     axes = [np.linspace(low, high, NODES) for low, high in bounds.T]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
@@ -107,38 +78,34 @@ def _normal_of(state: Callable[[FloatArray], FloatArray], bounds: FloatArray) ->
     low, high = float(values.min()), float(values.max())
     if not high > low:
         return None
-    normals, middles = [], []
+    normals, levels = [], []
     for share in LEVELS:
-        places = _on_level(state, nodes, values - (low + share * (high - low)), low, high, share)
+        places = _on_level(state, nodes, values, low + share * (high - low))
         if len(places) < 2:
             return None
-        middles.append(places.mean(axis=0))
-        away = places - middles[-1]
+        levels.append(places)
+        away = places - places.mean(axis=0)
         _, sizes, ways = np.linalg.svd(away, full_matrices=False)
         off = np.abs(away @ ways[1]).max()
         if sizes[0] == 0.0 or off > STRAIGHT * np.ptp(away @ ways[0]):
             return None
         normals.append(ways[1] * (1.0 if ways[1].sum() >= 0 else -1.0))
-    width = abs(float((middles[-1] - middles[0]) @ normals[0]))
+    width = abs(float((levels[-1].mean(axis=0) - levels[0].mean(axis=0)) @ normals[0]))
     if width > THIN * float(np.abs(np.ptp(bounds, axis=0) @ normals[0])):
         return None
-    return None if any(_turned(normals[0], own) > STRAIGHT for own in normals) else normals[0]
+    if any(_turned(normals[0], own) > STRAIGHT for own in normals):
+        return None
+    return StartingFront(normals[0], np.concatenate(levels))
 
 
 def _on_level(
-    state: Callable[[FloatArray], FloatArray],
-    nodes: FloatArray,
-    above: FloatArray,
-    low: float,
-    high: float,
-    share: float,
+    state: Callable[[FloatArray], FloatArray], nodes: FloatArray, values: FloatArray, level: float
 ) -> FloatArray:
     """Return where a state passes a level between nodes of a grid, (m, 2)."""
-    level = low + share * (high - low)
     first, last = [], []
     for axis in range(2):
         begin, end = (np.delete(nodes, at, axis=axis) for at in (-1, 0))
-        under, over = (np.delete(above, at, axis=axis) for at in (-1, 0))
+        under, over = (np.delete(values - level, at, axis=axis) for at in (-1, 0))
         passed = under * over < 0
         rises = (under < 0)[passed, None]
         first.append(np.where(rises, begin[passed], end[passed]))

@@ -243,7 +243,7 @@ class PatchDiscrete:
 
     def terms(self, residual: Operator) -> list[Which]:
         """Return unknowns and orders of the terms of a residual, as they are in the frame."""
-        return terms_in(residual, self._bent(0.0))
+        return terms_in(residual, None if self.frame is None else self._bent(self.frame.since))
 
     def linear(self, tangents: Sequence[Sequence[FloatArray]], levels: FloatArray) -> FloatArray:
         """Return sums of tangents times derivatives, (S, data); levels as for `data`."""
