@@ -188,7 +188,7 @@ def _along_front(
         return replace(state, drift=None), front
     dt = min(max(state.dt, MARCH.change * most) if state.drift is None else state.dt, most)
     lost = state.lost + front.turned(drift, dt)
-    return replace(state, drift=drift, dt=dt, lost=lost), front
+    return replace(state, drift=drift, dt=dt, lost=lost), replace(front, zone=drift.zone)
 
 
 def _longest(

@@ -125,7 +125,8 @@ class PatchRun:
         return self._solver(WEAKER_STAGES)
 
     def _solver(self, stages: int) -> StageSolver:
-        small = MARCH.newton * self.tol
+        along = self.meshing.tiling.chords is not None
+        small = MARCH.newton * self.tol * (MARCH.held_front if along else 1.0)
         return StageSolver(self.system, self.meshing.tiling, self.jumping, small, stages)
 
     @property

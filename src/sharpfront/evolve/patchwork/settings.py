@@ -46,7 +46,7 @@ class MarchSettings:
     held_along: float = 0.5
     # The same along straight fronts. What is left out moves a front
     # against the walls that tell where it is, and makes layers along it at both its ends.
-    held_front: float = 0.005
+    held_front: float = 0.001
     # Patches of a wave may leave out so many times as much of its velocity, in a step's length,
     # as of itself: the next step begins with it. Without a bound the noise of velocities took ever
     # more functions (a pulse in a disk ended at t = 0.095 of 1.5). With 1 that pulse took 12 200

@@ -23,6 +23,8 @@ FAINT, LEFT = 1e-3, 1e-6
 # Patches are kept while a front is no further from their middle than this share of its half width,
 # and no more times wider or narrower.
 KEPT, LONGER = 0.15, 1.3
+# Beside an end they reach by this share of the way there at most, and spread what is left.
+NEAR = 0.5
 # Ways at a share of chords turn at corners, and unknowns with them, by what they vary along chords
 # times the way. They may turn by this share of the tolerance in a step.
 TURNED = 0.02
@@ -65,9 +67,12 @@ class StraightFront:
         turned = self.chords.bend * self.sideways * max(abs(self.speed), 1e-300)
         limits = [((places[0], places[-1]), TURNED * tol / max(turned, 1e-300))]
         limits += [(ends, math.inf) for ends in itertools.pairwise(places)]
+        middle = 0.5 * (self.zone[0] + self.zone[1])
         for ends, limit in limits:
-            if ends[0] < self.zone[0] and self.zone[1] < ends[1]:
-                own = FrontDrift(self.chords, ends, self.zone, self.speed)
+            if ends[0] < middle < ends[1]:
+                low, high = (middle + NEAR * (end - middle) for end in ends)
+                zone = max(self.zone[0], low), min(self.zone[1], high)
+                own = FrontDrift(self.chords, ends, zone, self.speed)
                 found.append((own, min(limit, own.longest)))
         return max(found, key=lambda one: one[1], default=None)
 
