@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap, FrontDrift, Quadrilateral, restored_drift
+from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.leaning import leaning_tiling
 from sharpfront.rows.neighbours import faces_of
 
@@ -49,48 +49,3 @@ def test_all_sides_but_points_are_walls_or_shared(direction):
         assert start == stop
     assert len(points) == 2
     assert set(parts.values()) - {""} == set(BOX.parts)
-
-
-def drift_in(chart):
-    size = float(chart.size[0])
-    return FrontDrift(BOX.bounds, chart, (0.4 * size, 0.55 * size), 0.3 * size)
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_places_that_go_along_with_a_front_are_found_again(direction):
-    x = places()
-    for block in leaning_tiling(BOX, normal_of(direction)).blocks:
-        drift = drift_in(block.chart)
-        lapse = np.random.default_rng(3).uniform(0.0, drift.longest, len(x))
-        moved = drift.points(x, lapse)
-        np.testing.assert_allclose(moved, x + lapse[:, None] * drift.velocity(x), atol=1e-13)
-        np.testing.assert_allclose(drift.inverse(moved, lapse), x, atol=1e-12)
-        again = restored_drift(drift.state())
-        np.testing.assert_array_equal(again.velocity(x), drift.velocity(x))
-
-
-def test_about_a_front_all_places_go_alike_and_at_the_ends_none():
-    chart = leaning_tiling(BOX, normal_of((1.0, 2.0))).blocks[1].chart
-    drift, (length, width) = drift_in(chart), chart.size
-    s = np.array([[0.0, 0.3], [0.1, 0.7], [0.42, 0.1], [0.5, 0.9], [0.99, 0.5]]) * (length, width)
-    gone = chart.inverse(drift.points(chart.points(s), 0.2)) - s
-    expected = 0.2 * drift.speed * np.array([0.0, 0.0, 1.0, 1.0, 0.0])
-    np.testing.assert_allclose(gone, np.stack([expected, 0 * expected], axis=1), atol=1e-13)
-
-
-def test_slopes_of_the_velocity_are_its_derivatives():
-    chart = leaning_tiling(BOX, normal_of((1.0, 2.0))).blocks[0].chart
-    assert isinstance(chart, Quadrilateral)
-    drift, h = drift_in(chart), 1e-5
-    s = np.random.default_rng(4).uniform(0.2, 0.9, (50, 2)) * chart.size
-    x = chart.points(s)
-    slopes = drift.slopes(x, 2)
-    for axis, orders in enumerate([(1, 0), (0, 1)]):
-        step = h * np.eye(2)[axis]
-        found = (drift.velocity(x + step) - drift.velocity(x - step)) / (2 * h)
-        np.testing.assert_allclose(slopes[orders], found, atol=1e-6)
-        bent = (drift.slopes(x + step, 1)[1, 0] - drift.slopes(x - step, 1)[1, 0]) / (2 * h)
-        second = (2, 0) if axis == 0 else (1, 1)
-        # Where the velocity begins to fall its slope bends at once.
-        off = np.abs(slopes[second] - bent).max(axis=1)
-        assert np.median(off) < 1e-5

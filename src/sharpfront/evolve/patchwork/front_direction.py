@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import TIME, Coordinate
+from sharpfront.equation.graph import ordered
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
@@ -48,6 +50,8 @@ def starting_front(system: PlaneSystem) -> StartingFront | None:
     known = all(sum(orders) <= 2 for orders in system.derivatives(every))
     if not isinstance(box, Box) or any(box.periodic_axes) or not known or max(system.orders) > 1:
         return None
+    if _is_timed(system):
+        return None
     found = []
     for k in range(len(system.unknowns)):
 
@@ -62,6 +66,15 @@ def starting_front(system: PlaneSystem) -> StartingFront | None:
     if np.abs(found[0].normal).min() < ALONG_AXIS:
         return None
     return StartingFront(found[0].normal, np.concatenate([own.places for own in found]))
+
+
+def _is_timed(system: PlaneSystem) -> bool:
+    """Tell whether time stands in an equation: a source goes with the front, all over the box."""
+    return any(
+        isinstance(node, Coordinate) and node.name == TIME
+        for equation in system.equations
+        for node in ordered(equation.expression)
+    )
 
 
 def _turned(one: FloatArray, other: FloatArray) -> float:
