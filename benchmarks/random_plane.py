@@ -1,13 +1,13 @@
 """Random problems in time in the plane: how the default does on them.
 
 Run by hand: ``python benchmarks/random_plane.py SEED [SEED ...] [--count 30] [--limit 40]
-[--only SEED:NUMBER ...] [--thin]``. Heat, winds, reactions, fronts of Allen and Cahn, Burgers' shocks, two
-species, waves and plates of fourth order on boxes, periodic boxes, disks, ellipses, Ls and
-triangles, with exact solutions whose source follows, and starts that miss the value on the boundary
-of disks and squares, with their series. With ``--thin`` straight fronts in a square of widths 1e-5 to
-2e-3: Burgers' shocks, an erfc that a wind carries, Nagumo's waves, and fronts that a source drives.
-Prints a row for each problem and the counts. A run that is
-out of time, in seconds of the processor, is interrupted and keeps what it has.
+[--only SEED:NUMBER ...] [--thin]``. Heat, winds, reactions, fronts of Allen and Cahn, Burgers'
+shocks, two species, waves and plates of fourth order on boxes, periodic boxes, disks, ellipses, Ls
+and triangles, with exact solutions whose source follows, and starts that miss the value on the
+boundary of disks and squares, with their series. With ``--thin`` straight fronts in a square, of
+widths 1e-5 to 2e-3: Burgers' shocks, an erfc that a wind carries, Nagumo's waves, and fronts that a
+source drives. Prints a row for each problem and the counts. A run that is out of time, in seconds
+of the processor, is interrupted and keeps what it has.
 """
 
 from __future__ import annotations
@@ -373,7 +373,8 @@ def thin_nagumo(rng: Rng, tol: float) -> Case:
     """Draw a wave of Nagumo's equation."""
     own, low = line(rng), rng.uniform(0.1, 0.4)
     own = Line(own.normal, own.place, abs(own.speed), own.width)
-    # u_t = nu lap u + r u (1 - u) (u - low): width 2 sqrt(2 nu / r), speed sqrt(r nu / 2) (1 - 2 low).
+    # u_t = nu lap u + r u (1 - u) (u - low) has a width of 2 sqrt(2 nu / r) and a speed of
+    # sqrt(r nu / 2) (1 - 2 low).
     pace = own.speed / (1 - 2 * low)
     nu, r = 0.5 * pace * own.width, 4 * pace / own.width
 

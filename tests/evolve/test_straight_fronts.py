@@ -42,6 +42,11 @@ def test_the_normal_of_a_thin_front_and_places_on_it(angle):
     assert np.abs(away(*found.places.T)).max() < 1e-4
 
 
+def test_a_front_through_nodes_of_the_grid_is_seen():
+    found = starting_front(started(lambda x, y: np.tanh((x + y - 0.25) / 1e-4)))
+    np.testing.assert_allclose(found.normal, np.sqrt(0.5), atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "state",
     [

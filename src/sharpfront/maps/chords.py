@@ -49,7 +49,7 @@ class Chords:
         """The places of corners in order, each once, (2,) to (4,)."""
         corners = np.array(list(itertools.product(*self.bounds.T)))
         found = np.sort(corners @ self.normal)
-        return found[np.concatenate([[True], np.diff(found) > self.near])]
+        return np.asarray(found[np.concatenate([[True], np.diff(found) > self.near])])
 
     @cached_property
     def ends(self) -> list[tuple[Corner, Corner]]:
@@ -71,13 +71,13 @@ class Chords:
 
     @cached_property
     def _knots(self) -> FloatArray:
-        """a and L at the places of corners, (2, places)."""
+        """A and L at the places of corners, (2, places)."""
         first, last = (np.array(own) @ self.left for own in zip(*self.ends, strict=True))
         return np.stack([first, last - first])
 
     @cached_property
     def slopes(self) -> FloatArray:
-        """a' and L' between the places of corners, (2, places - 1)."""
+        """The slopes of a and L between the places of corners, (2, places - 1)."""
         return np.asarray(np.diff(self._knots, axis=1) / np.diff(self.places))
 
     @property
@@ -101,7 +101,7 @@ class Chords:
         share = (points @ self.left - a) / length
         (a, length), _ = self.at(places)
         out = places[:, None] * self.normal + (a + share * length)[:, None] * self.left
-        return np.clip(out, *self.bounds)
+        return np.asarray(np.clip(out, *self.bounds))
 
     def ways(self, points: FloatArray) -> FloatArray:
         """Return how points at a share of chords go on with the place, (m, 2)."""

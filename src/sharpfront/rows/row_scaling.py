@@ -22,7 +22,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
-from sharpfront.rows.form_values import FormValues, constants_of, form_at, is_constant, taylor_of
+from sharpfront.rows.form_values import FormValues, form_at, is_constant, taylor_of
 from sharpfront.rows.row_norm import THIN, felt_sides, roughness, size_of_terms
 
 # Numbers that the probe repeats.

@@ -1,4 +1,4 @@
-"""Problems in time in the plane on patches: systems, second order in time, periodic sides, fronts."""
+"""Problems in time in the plane on patches: systems, waves, periodic sides, thin fronts."""
 
 from sharpfront.evolve.patchwork.evolve import evolve_patches
 from sharpfront.evolve.patchwork.front_direction import begins_with_front

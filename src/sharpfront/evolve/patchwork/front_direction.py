@@ -118,9 +118,10 @@ def _on_level(
     first, last = [], []
     for axis in range(2):
         begin, end = (np.delete(nodes, at, axis=axis) for at in (-1, 0))
-        under, over = (np.delete(values - level, at, axis=axis) for at in (-1, 0))
-        passed = under * over < 0
-        rises = (under < 0)[passed, None]
+        # A node may lie on the level itself.
+        under, over = (np.delete(values < level, at, axis=axis) for at in (-1, 0))
+        passed = under != over
+        rises = under[passed, None]
         first.append(np.where(rises, begin[passed], end[passed]))
         last.append(np.where(rises, end[passed], begin[passed]))
     a, b = np.concatenate(first), np.concatenate(last)

@@ -191,9 +191,7 @@ def _along_front(
     return replace(state, drift=drift, dt=dt, lost=lost), replace(front, zone=drift.zone)
 
 
-def _longest(
-    now: RatesAtPoints, field: Drifts, limit: float, state: PatchRunState
-) -> float | None:
+def _longest(now: RatesAtPoints, field: Drifts, limit: float, state: PatchRunState) -> float | None:
     """Return how long patches may go along; None where it is not worth it.
 
     That is until they are bent, or the solution has changed along its way by its size. In place it

@@ -44,8 +44,9 @@ class MarchSettings:
     # With 2 steps of a pulse are taken two or three times, with 0.3 and 0.1 on a sixth and twice as
     # many functions as with 0.5.
     held_along: float = 0.5
-    # The same along straight fronts. What is left out moves a front
-    # against the walls that tell where it is, and makes layers along it at both its ends.
+    # The same along straight fronts, and what Newton's method may leave there beside `newton`. What
+    # is left out moves a front against the walls that tell where it is. Six drawn fronts take 22 s
+    # with this, two of them 11 s each with 0.005, and with 0.05 three are not through in 30 s.
     held_front: float = 0.001
     # Patches of a wave may leave out so many times as much of its velocity, in a step's length,
     # as of itself: the next step begins with it. Without a bound the noise of velocities took ever
@@ -85,9 +86,7 @@ class MarchSettings:
     # until it changes by that along its way. Where they do, equations differ from patch to patch,
     # and each is factored by itself.
     gain: float = 3.0
-    gain_along_front: float = (
-        0.5  # the same along a straight front, which is as many patches or fewer
-    )
+    gain_along_front: float = 0.5  # along a straight front, which is as many patches or fewer
     # Where a step along a front is not solved, shorter ones are tried down to this share.
     short: float = 0.1
     stretch: float = 0.8  # a step may stretch and shear patches that go along by this share

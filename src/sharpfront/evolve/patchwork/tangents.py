@@ -93,7 +93,8 @@ class _Known:
     basis: PatchworkBasis
     orders: Orders
     bent: BentTerms | None
-    known: dict[bytes, FloatArray] = field(default_factory=dict)  # by points: modes ask for them alike
+    # By points: all modes ask at the same ones.
+    known: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def __call__(self, *coordinates: Any) -> FloatArray:
         columns = np.broadcast_arrays(*coordinates)
