@@ -284,8 +284,9 @@ class Measure:
             0.5 * (p.low + p.high)[None] if p.cut is None else p.inner_points()[:1] for p in own
         ]
         points = np.concatenate([p.in_space(at) for p, at in zip(own, middles, strict=True)])
+        ends = np.cumsum([len(at) for at in middles])[:-1]
         each = [
-            form_at(form, self.problem.coordinates, points).split(np.arange(1, len(own)))
+            form_at(form, self.problem.coordinates, points).split(ends)
             for form in self.problem.forms
         ]
         for k, (key, patch) in enumerate(fresh.items()):

@@ -72,14 +72,11 @@ class PatchCourse:
         assert span is not None
         moments = (span[0], *self.agenda.stops.tolist())
         return max(system.orders) < 2 and (
-            any(system.jumps(t, self.tol) for t in moments) or system.misses_slopes(self.tol)
+            any(system.jumps(t, self.tol) for t in moments)
+            or system.misses_slopes(self.tol)
+            # Straight sides gain nothing by it.
+            or (not isinstance(system.problem.domain, Box) and system.misses_rates(self.tol))
         )
-
-    @property
-    def has_layers(self) -> bool:
-        """Whether layers grow along curved sides, whatever the values there do at the start."""
-        curved = not isinstance(self.system.problem.domain, Box)
-        return curved and max(self.system.orders) < 2 and self.system.misses_rates(self.tol)
 
     def run(self, share: float) -> PatchRun:
         """Return a run that is stricter than a share of the tolerance."""
@@ -162,7 +159,7 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     tiling = replace(tiling, marked=jumping.places)
     own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
-    if course.settles or course.has_layers:
+    if course.settles:
         return replace(course, tiling=with_strips(course.run(1.0)))
     front = starting_front(system) if course.run(1.0).follows else None
     if front is None:
