@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -69,7 +70,11 @@ def _in_the_plane(
         problem, tol, budget=budget, on_step=on_step, resume=resume, instead=instead
     )
     if along is not None and along.history:
-        found = max(along, found, key=lambda one: (one.converged, one.domain.time[1]))
+        found = max(
+            along,
+            found,
+            key=lambda one: (one.converged, one.history[-1].time if one.history else -math.inf),
+        )
     return with_start_seen(problem, found)
 
 

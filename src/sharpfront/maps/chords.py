@@ -12,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.quadrilateral import Corner
 
 # Ends of chords closer to a corner than this share of the box are there.
-ROUNDING = 1e-12
+AT_CORNER = 1e-12
 TINY = 1e-300
 
 
@@ -42,7 +42,7 @@ class Chords:
     @cached_property
     def near(self) -> float:
         """What is rounding."""
-        return ROUNDING * float(np.ptp(self.bounds, axis=0).max())
+        return AT_CORNER * float(np.ptp(self.bounds, axis=0).max())
 
     @cached_property
     def places(self) -> FloatArray:

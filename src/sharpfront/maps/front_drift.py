@@ -16,7 +16,7 @@ from sharpfront.maps.drift import Drift
 # places are then as close as a third of what they were, and as far as two and a half times that.
 AHEAD, BEHIND = 0.45, 1.0
 # Newton's steps of the inversion, which begins where places are closest.
-_BACK_STEPS, _BACK_CLOSE = 40, 1e-15
+_RETURN_STEPS, _RETURN_CLOSE = 40, 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +95,16 @@ class FrontDrift:
         """Return where places along the normal came from."""
         low, high = (np.full_like(place, end) for end in self.ends)
         at = np.clip(place - lapse * self.speed, low, high)
-        for _ in range(_BACK_STEPS):
+        for _ in range(_RETURN_STEPS):
             speed, slope, _ = self._along(at)
             gap = at + lapse * speed - place
             low, high = np.where(gap < 0, at, low), np.where(gap > 0, at, high)
             new = at - gap / (1.0 + lapse * slope)
             # The way is monotone: a step that leaves what is known to hold the place is halved.
             new = np.where((new < low) | (new > high), 0.5 * (low + high), new)
-            done = np.abs(new - at).max(initial=0.0) <= _BACK_CLOSE * (self.ends[1] - self.ends[0])
+            done = np.abs(new - at).max(initial=0.0) <= _RETURN_CLOSE * (
+                self.ends[1] - self.ends[0]
+            )
             at = new
             if done:
                 break

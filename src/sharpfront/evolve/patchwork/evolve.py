@@ -165,7 +165,7 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     if front is None:
         return course
     watched = np.concatenate([course.watched, front.places])
-    return replace(course, tiling=leaning_tiling(problem.domain, front.normal), watched=watched)
+    return replace(course, tiling=leaning_tiling(front.box, front.normal), watched=watched)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:

@@ -14,8 +14,8 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 
-# Nodes along an axis of the grid on which values are passed, and halvings of what lies between two.
-NODES, HALVINGS = 65, 40
+# Nodes along an axis of the grid on which values are passed, and how often gaps are halved.
+NODES, BISECTIONS = 65, 40
 # Levels at which a front is looked at, as shares of the range.
 LEVELS = (0.25, 0.5, 0.75)
 # A front is straight if places on one level are off a line by this share of its length at most, and
@@ -27,8 +27,9 @@ THIN = 0.01
 
 
 class StartingFront(NamedTuple):
-    """A front that unknowns begin with: its normal, (2,), and places on it, (m, 2)."""
+    """A front that unknowns begin with: its box, its normal, (2,), and places on it, (m, 2)."""
 
+    box: Box
     normal: FloatArray
     places: FloatArray
 
@@ -58,14 +59,14 @@ def starting_front(system: PlaneSystem) -> StartingFront | None:
         def state(points: FloatArray, k: int = k) -> FloatArray:
             return np.asarray(system.initial(points)[0, k])
 
-        own = _front_of(state, box.bounds)
+        own = _front_of(state, box)
         if own is not None:
             found.append(own)
     if not found or any(_turned(found[0].normal, own.normal) > STRAIGHT for own in found):
         return None
     if np.abs(found[0].normal).min() < ALONG_AXIS:
         return None
-    return StartingFront(found[0].normal, np.concatenate([own.places for own in found]))
+    return StartingFront(box, found[0].normal, np.concatenate([own.places for own in found]))
 
 
 def _is_timed(system: PlaneSystem) -> bool:
@@ -81,10 +82,9 @@ def _turned(one: FloatArray, other: FloatArray) -> float:
     return abs(float(one[0] * other[1] - one[1] * other[0]))
 
 
-def _front_of(
-    state: Callable[[FloatArray], FloatArray], bounds: FloatArray
-) -> StartingFront | None:
+def _front_of(state: Callable[[FloatArray], FloatArray], box: Box) -> StartingFront | None:
     """Return the normal that all levels of a state have; None where they bend or differ."""
+    bounds = box.bounds
     axes = [np.linspace(low, high, NODES) for low, high in bounds.T]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     values = state(nodes.reshape(-1, 2)).reshape(NODES, NODES)
@@ -108,7 +108,7 @@ def _front_of(
         return None
     if any(_turned(normals[0], own) > STRAIGHT for own in normals):
         return None
-    return StartingFront(normals[0], np.concatenate(levels))
+    return StartingFront(box, normals[0], np.concatenate(levels))
 
 
 def _on_level(
@@ -127,7 +127,7 @@ def _on_level(
     a, b = np.concatenate(first), np.concatenate(last)
     if not len(a):
         return a
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (a + b)
         below = (state(middle) < level)[:, None]
         a, b = np.where(below, middle, a), np.where(below, b, middle)

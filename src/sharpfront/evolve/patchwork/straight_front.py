@@ -22,7 +22,7 @@ from sharpfront.place.patches.cuts import Cell
 FAINT, LEFT = 1e-3, 1e-6
 # Patches are kept while a front is no further from their middle than this share of its half width,
 # and no more times wider or narrower.
-KEPT, LONGER = 0.15, 1.3
+OFF_CENTRE, BROADER = 0.15, 1.3
 # Beside an end they reach by this share of the way there at most, and spread what is left.
 NEAR = 0.5
 # Ways at a share of chords turn at corners, and unknowns with them, by what they vary along chords
@@ -141,6 +141,6 @@ def straight_front(
     half *= max(1.0, math.log(LEFT * tol) / math.log(FAINT))
     if last is not None:
         width, gone = 0.5 * (last[1] - last[0]), abs(0.5 * (last[0] + last[1]) - middle)
-        if gone < KEPT * half and half / LONGER < width < LONGER * half:
+        if gone < OFF_CENTRE * half and half / BROADER < width < BROADER * half:
             return StraightFront(chords, last, speed, sideways)
     return StraightFront(chords, (middle - half, middle + half), speed, sideways)

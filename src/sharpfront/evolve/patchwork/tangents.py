@@ -26,10 +26,10 @@ from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
 from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
+from sharpfront.maps.chain import Orders
 from sharpfront.problem import Condition, PointCondition, Problem
 
-# Of a derivative along x, y and t, with an unknown.
-Orders = tuple[int, ...]
+# An unknown and the orders of its derivative along x, y and t.
 Which = tuple[str, Orders]
 
 

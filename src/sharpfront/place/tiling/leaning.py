@@ -26,7 +26,7 @@ def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
         chart = Quadrilateral((a, b, c, d))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         walls = tuple(
-            (1, end * float(chart.size[1]), np.zeros(1), chart.size[:1], _part(box, side))
+            (1, end * float(chart.size[1]), np.zeros(1), chart.size[:1], _side_name(box, side))
             for end, side in enumerate(((a, b), (d, c)))
         )
         blocks.append(Block(box, lines, walls, chart))
@@ -34,7 +34,7 @@ def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
     return Tiling(box, tuple(blocks), places=np.zeros((0, 2)), chords=chords)
 
 
-def _part(box: Box, side: tuple[Corner, Corner]) -> str:
+def _side_name(box: Box, side: tuple[Corner, Corner]) -> str:
     """Return the name of the side of a box that two points lie on."""
     ends = np.array(side)
     names = iter(box.parts)
