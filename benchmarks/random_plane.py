@@ -1,11 +1,13 @@
 """Random problems in time in the plane: how the default does on them.
 
 Run by hand: ``python benchmarks/random_plane.py SEED [SEED ...] [--count 30] [--limit 40]
-[--only SEED:NUMBER ...]``. Heat, winds, reactions, fronts of Allen and Cahn, Burgers' shocks, two
-species, waves and plates of fourth order on boxes, periodic boxes, disks, ellipses, Ls and
-triangles, with exact solutions whose source follows, and starts that miss the value on the boundary
-of disks and squares, with their series. Prints a row for each problem and the counts. A run that is
-out of time, in seconds of the processor, is interrupted and keeps what it has.
+[--only SEED:NUMBER ...] [--thin]``. Heat, winds, reactions, fronts of Allen and Cahn, Burgers'
+shocks, two species, waves and plates of fourth order on boxes, periodic boxes, disks, ellipses, Ls
+and triangles, with exact solutions whose source follows, and starts that miss the value on the
+boundary of disks and squares, with their series. With ``--thin`` straight fronts in a square, of
+widths 1e-5 to 2e-3: Burgers' shocks, an erfc that a wind carries, Nagumo's waves, and fronts that a
+source drives. Prints a row for each problem and the counts. A run that is out of time, in seconds
+of the processor, is interrupted and keeps what it has.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from hostile.drawn import Function, Rng, log_uniform, made, pick
-from scipy.special import j0, j1, jn_zeros
+from scipy.special import erf, j0, j1, jn_zeros
 
 import sharpfront as sf
 
@@ -42,6 +44,7 @@ class Case:
     exact: tuple[Function, ...]
     tol: float
     since: float = 0.0
+    near: Callable[[float], np.ndarray] | None = None  # points about a front at a moment
 
 
 def shape(rng: Rng, *, periodic: bool = False) -> tuple[str, Any]:
@@ -289,11 +292,125 @@ def plate(rng: Rng, tol: float) -> Case:
 FAMILIES = (heat, wind, reaction, burgers, species, wave, sudden, heat, wind, species, plate)
 
 
-def case(seed: int, number: int) -> Case:
+@dataclass(frozen=True)
+class Line:
+    """A straight front: its normal, its place along that at zero, speed and width."""
+
+    normal: tuple[float, float]
+    place: float
+    speed: float
+    width: float
+
+    def away(self, x: Any, y: Any, t: Any) -> Any:
+        """Return the distance from the front in widths."""
+        a, b = self.normal
+        return (a * x + b * y - self.place - self.speed * t) / self.width
+
+    def near(self, t: float) -> Any:
+        """Return points about the front in the unit square, most of them within a few widths."""
+        rng = np.random.default_rng(1)
+        normal = np.array(self.normal)
+        away = self.width * rng.standard_t(2, PLACES) + self.place + self.speed * t
+        along = rng.uniform(-1.5, 1.5, PLACES)
+        points = away[:, None] * normal + along[:, None] * np.array([-normal[1], normal[0]])
+        return points[np.all((points >= 0) & (points <= 1), axis=1)]
+
+
+def line(rng: Rng) -> Line:
+    """Draw a thin front that crosses the unit square about its middle."""
+    angle, width = rng.uniform(0, 2 * np.pi), log_uniform(rng, 1e-5, 2e-3)
+    normal = float(np.cos(angle)), float(np.sin(angle))
+    x, y = rng.uniform(0.2, 0.8, 2)
+    return Line(normal, normal[0] * x + normal[1] * y, rng.uniform(-1, 1), width)
+
+
+def of_line(words: str, own: Line, operator: Function, exact: Function, tol: float) -> Case:
+    """Return a problem with a thin front; if the source is zero exactly, it is left out."""
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: operator(u, x, y, t),
+        boundary=lambda u, x, y, t: u - exact(x, y, t),
+        initial=lambda x, y: exact(x, y, 0.0),
+        time=(0, 0.3),
+    )
+    return Case(f"{words} width {own.width:.0e}", problem, (exact,), tol, near=own.near)
+
+
+def thin_shock(rng: Rng, tol: float) -> Case:
+    """Draw an oblique shock of Burgers' equation."""
+    own, half = line(rng), rng.uniform(0.3, 1)
+    turn = rng.uniform(-0.7, 0.7)
+    c, s = np.cos(turn), np.sin(turn)
+    a, b = own.normal[0] * c - own.normal[1] * s, own.normal[0] * s + own.normal[1] * c
+    nu, middle = 0.5 * half * own.width * c, own.speed / c
+
+    def exact(x: Any, y: Any, t: Any) -> Any:
+        return middle - half * np.tanh(own.away(x, y, t))
+
+    def operator(u: Any, x: Any, y: Any, t: Any) -> Any:
+        return u.dt + u * (a * u.dx + b * u.dy) - nu * sf.laplacian(u)
+
+    return of_line("shock", own, operator, exact, tol)
+
+
+def thin_carried(rng: Rng, tol: float) -> Case:
+    """Draw a step that has spread for a while and is carried by a wind."""
+    own, along = line(rng), rng.uniform(-1, 1)
+    a = own.normal[0] * own.speed - own.normal[1] * along
+    b = own.normal[1] * own.speed + own.normal[0] * along
+    nu = own.width**2 / log_uniform(rng, 0.1, 10)
+
+    def exact(x: Any, y: Any, t: Any) -> Any:
+        return 0.5 - 0.5 * erf(own.away(x, y, t) / np.sqrt(1 + 4 * nu * t / own.width**2))
+
+    def operator(u: Any, x: Any, y: Any, t: Any) -> Any:
+        return u.dt + a * u.dx + b * u.dy - nu * sf.laplacian(u)
+
+    return of_line("carried", own, operator, exact, tol)
+
+
+def thin_nagumo(rng: Rng, tol: float) -> Case:
+    """Draw a wave of Nagumo's equation."""
+    own, low = line(rng), rng.uniform(0.1, 0.4)
+    own = Line(own.normal, own.place, abs(own.speed), own.width)
+    # u_t = nu lap u + r u (1 - u) (u - low) has a width of 2 sqrt(2 nu / r) and a speed of
+    # sqrt(r nu / 2) (1 - 2 low).
+    pace = own.speed / (1 - 2 * low)
+    nu, r = 0.5 * pace * own.width, 4 * pace / own.width
+
+    def exact(x: Any, y: Any, t: Any) -> Any:
+        return 0.5 - 0.5 * np.tanh(own.away(x, y, t))
+
+    def operator(u: Any, x: Any, y: Any, t: Any) -> Any:
+        return u.dt - nu * sf.laplacian(u) - r * u * (1 - u) * (u - low)
+
+    return of_line("Nagumo", own, operator, exact, tol)
+
+
+def thin_driven(rng: Rng, tol: float) -> Case:
+    """Draw a front on waves that a source and a wind of another speed drive."""
+    own, waves = line(rng), smooth(rng)
+    wind, nu = rng.uniform(-1, 1, 2), own.width * log_uniform(rng, 0.1, 10)
+
+    def exact(x: Any, y: Any, t: Any) -> Any:
+        return np.tanh(own.away(x, y, t)) + 0.3 * waves(x, y, t)
+
+    def operator(u: Any, x: Any, y: Any, t: Any) -> Any:
+        return u.dt + wind[0] * u.dx + wind[1] * u.dy - nu * sf.laplacian(u)
+
+    equation = made(operator, [exact])
+    return of_line("driven", own, lambda *a: equation(*a), exact, tol)
+
+
+THIN = (thin_shock, thin_carried, thin_nagumo, thin_driven)
+
+
+def case(seed: int, number: int, *, thin: bool = False) -> Case:
     """Return a drawn problem."""
     rng = np.random.default_rng((seed, number))
-    tol = float(pick(rng, 1e-2, 1e-3, 1e-4))
-    return FAMILIES[number % len(FAMILIES)](rng, tol)
+    tol = float(pick(rng, 1e-2, 1e-3, 1e-4, *[1e-5] * thin))
+    families = THIN if thin else FAMILIES
+    return families[number % len(families)](rng, tol)
 
 
 def out_of_time(*_: Any) -> None:
@@ -303,13 +420,14 @@ def out_of_time(*_: Any) -> None:
 
 def errors(own: Case, solution: sf.Solution) -> float:
     """Return the largest error relative to max(1, max|u|)."""
-    points = own.problem.domain.sample(PLACES)
+    evenly = own.problem.domain.sample(PLACES)
     start, stop = solution.domain.time
     since = max(solution.error_estimate_since or start, start + own.since * (stop - start))
     worst = 0.0
     for name, exact in zip(own.problem.unknowns, own.exact, strict=True):
         largest, off = 1.0, 0.0
         for t in np.linspace(since, stop, MOMENTS):
+            points = np.concatenate([evenly, own.near(float(t))]) if own.near else evenly
             true = exact(*points.T, t)
             largest = max(largest, np.abs(true).max())
             off = max(off, np.abs(getattr(solution, name)(*points.T, t) - true).max())
@@ -359,12 +477,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--limit", type=float, default=40.0)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--thin", action="store_true", help="thin straight fronts in a square")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, out_of_time)
     ratios, times = [], []
     for seed, number in numbers(options):
-        text, ratio, seconds = row(f"{seed}:{number}", case(seed, number), options.limit)
+        text, ratio, seconds = row(
+            f"{seed}:{number}", case(seed, number, thin=options.thin), options.limit
+        )
         print(text, flush=True)
         ratios.append(ratio)
         times.append(seconds)

@@ -19,11 +19,11 @@ from sharpfront.bases.radau import STAGES, differentiation, interpolation
 from sharpfront.bases.sum_basis import packed_parts, states_of_parts
 from sharpfront.errors import BasisError
 from sharpfront.kernels.basis import Basis
-from sharpfront.maps import Drift, MovingSquare, restored_drift, restored_square
+from sharpfront.maps import Drifts, MovingSquare, restored_drift, restored_square
 
 # Highest derivative by time.
 MOST_RATES = 2
-MovingFrame = Drift | MovingSquare
+MovingFrame = Drifts | MovingSquare
 # The end of a step, its patches, weights (STAGES + 1, unknowns, n), and how patches go along.
 KeptStep = tuple[float, PatchworkBasis | Product, FloatArray, MovingFrame | None]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -41,7 +42,12 @@ def _in_the_plane(
     resume: Solution | None,
 ) -> Solution:
     """Solve a problem in the plane; what that takes is loaded for it alone, for a second or so."""
-    from sharpfront.evolve.patchwork import evolve_patches, needs_patches, settles
+    from sharpfront.evolve.patchwork import (
+        begins_with_front,
+        evolve_patches,
+        needs_patches,
+        settles,
+    )
     from sharpfront.evolve.plane import evolve_plane
     from sharpfront.trust.initial_data import with_start_seen
 
@@ -50,15 +56,25 @@ def _in_the_plane(
     if begun_there or needs_patches(problem) or settles(problem, tol):
         return with_start_seen(problem, patches())
 
+    @cache
     def instead() -> Solution | None:
         try:
             return patches()
         except SharpfrontError:
             return None
 
+    along = instead() if resume is None and begins_with_front(problem) else None
+    if along is not None and along.outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.INTERRUPTED):
+        return with_start_seen(problem, along)
     found = evolve_plane(
         problem, tol, budget=budget, on_step=on_step, resume=resume, instead=instead
     )
+    if along is not None and along.history:
+        found = max(
+            along,
+            found,
+            key=lambda one: (one.converged, one.history[-1].time if one.history else -math.inf),
+        )
     return with_start_seen(problem, found)
 
 

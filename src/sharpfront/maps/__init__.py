@@ -2,7 +2,9 @@
 
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
-from sharpfront.maps.drift import Drift, drift_tables, restored_drift
+from sharpfront.maps.chords import Chords
+from sharpfront.maps.drift import Drift, drift_tables
+from sharpfront.maps.front_drift import Drifts, FrontDrift, restored_drift
 from sharpfront.maps.mixture_axis import MixtureAxis, Points, mixture_axis
 from sharpfront.maps.moving_axis import MovingAxis
 from sharpfront.maps.moving_square import MovingSquare, restored_square
@@ -15,7 +17,10 @@ Chart = Quadrilateral | Strip | Shell
 __all__ = [
     "AxisMap",
     "Chart",
+    "Chords",
     "Drift",
+    "Drifts",
+    "FrontDrift",
     "MixtureAxis",
     "MovingAxis",
     "MovingSquare",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import ArrayLike
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
@@ -98,7 +97,7 @@ class Drift:
         return rest, self.chain(rest, lapses, orders)
 
     def state(self) -> FloatArray:
-        """Return the numbers from which `restored_drift` makes it again, 2 (3 + P) of them."""
+        """Return the numbers from which `restored_drift` makes it again, an even count of them."""
         rows = [self.bounds, np.array([self.seams], dtype=float), self.weights]
         return np.concatenate(rows).ravel()
 
@@ -112,25 +111,27 @@ class Drift:
         Orders are those along x, y and t. Lapses are one for each position, or for all of them one
         after the other: then there are as many times more of what is returned.
         """
-        order, times = sum(orders), max(1, len(lapses) // max(1, len(s)))
-        one = np.ones(len(lapses))
-        if order == 0:
-            return {(0, 0, 0): one}
-        slopes = {b: np.tile(v, (times, 1)) for b, v in self.slopes(s, order).items()}
-        if orders[2]:
-            return pulled_back(_taylor(slopes, lapses, order), {orders: one})
-        still = {b: lapses[:, None] * v for b, v in slopes.items() if any(b)}
-        for axis, first in enumerate(((1, 0), (0, 1))):
-            still[first][:, axis] += 1.0
-        return {(*b, 0): c for b, c in pulled_back(still, {orders[:2]: one}).items()}
+        return carried_chain(self.slopes, s, lapses, orders)
 
 
-def restored_drift(state: ArrayLike) -> Drift | None:
-    """Return the drift that `Drift.state` was taken from; None where there is none."""
-    rows = np.asarray(state, dtype=float).reshape(-1, 2)
-    if not rows.size:
-        return None
-    return Drift(rows[:2], (bool(rows[2, 0]), bool(rows[2, 1])), rows[3:])
+def carried_chain(
+    slopes_of: Callable[[FloatArray, int], Taylor],
+    s: FloatArray,
+    lapses: FloatArray,
+    orders: Orders,
+) -> dict[Orders, FloatArray]:
+    """Return what derivatives along s and by time at rest in s make d^orders (`Drift.chain`)."""
+    order, times = sum(orders), max(1, len(lapses) // max(1, len(s)))
+    one = np.ones(len(lapses))
+    if order == 0:
+        return {(0, 0, 0): one}
+    slopes = {b: np.tile(v, (times, 1)) for b, v in slopes_of(s, order).items()}
+    if orders[2]:
+        return pulled_back(_taylor(slopes, lapses, order), {orders: one})
+    still = {b: lapses[:, None] * v for b, v in slopes.items() if any(b)}
+    for axis, first in enumerate(((1, 0), (0, 1))):
+        still[first][:, axis] += 1.0
+    return {(*b, 0): c for b, c in pulled_back(still, {orders[:2]: one}).items()}
 
 
 def _taylor(slopes: Taylor, lapses: FloatArray, order: int) -> Taylor:

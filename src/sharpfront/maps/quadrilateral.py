@@ -12,6 +12,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Taylor
 
 Corner = tuple[float, float]
+# The sine of an angle that is none.
+PARALLEL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,29 @@ class Quadrilateral:
         """
         along, across, twist = self._slopes
         x = points - self._points[0]
+        if self._chords is not None:
+            s = cross(x, self._chords) / cross(along, self._chords)
+            return self._with_shares(x, s)
         a, b, c = -cross(along, twist), cross(x, twist) - cross(along, across), cross(x, across)
         root = np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))
         down = np.maximum(root - b, 1e-300)
-        s = np.clip(2.0 * c / down, -self.size[0], 2.0 * self.size[0])
+        return self._with_shares(x, 2.0 * c / down)
+
+    @cached_property
+    def _chords(self) -> FloatArray | None:
+        """The direction of the sides at both ends of s, of which one may be a point.
+
+        None where they are not parallel.
+        """
+        a, b, c, d = self._points
+        one, other = d - a, c - b
+        size = float(np.linalg.norm(one) * np.linalg.norm(other))
+        return one + other if abs(float(cross(one, other))) <= PARALLEL * size else None
+
+    def _with_shares(self, x: FloatArray, s: FloatArray) -> FloatArray:
+        """Return positions from those along s, of points less the first corner."""
+        along, across, twist = self._slopes
+        s = np.clip(s, -self.size[0], 2.0 * self.size[0])
         beside = across + s[:, None] * twist
         square = np.maximum(np.sum(beside * beside, axis=1), 1e-300)
         t = np.sum((x - s[:, None] * along) * beside, axis=1) / square

@@ -275,6 +275,9 @@ def _across_charts(boxes: Boxes) -> list[Face]:
         for axis in range(2):
             for end in range(2):
                 own, longer = chart.edge(axis, end), parts.get((axis, end))
+                if own[0] == own[1]:
+                    # A chord through the corner of a box: a side that is a point has no neighbour.
+                    continue
                 ends = longer or own
                 start, stop = np.array(sorted(ends))
                 square = float(np.sum((stop - start) ** 2))

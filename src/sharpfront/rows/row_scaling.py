@@ -22,7 +22,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
-from sharpfront.rows.form_values import FormValues, constants_of, form_at, is_constant, taylor_of
+from sharpfront.rows.form_values import FormValues, form_at, is_constant, taylor_of
 from sharpfront.rows.row_norm import THIN, felt_sides, roughness, size_of_terms
 
 # Numbers that the probe repeats.
@@ -264,21 +264,40 @@ class Measure:
 
     def reach(self, patch: Patch) -> FloatArray:
         """Return the sides of a patch as far as its effect is felt."""
-        longest = self.extent if patch.dimension == 1 else patch.longest
-        if longest < THIN * patch.shortest:
+        if not self._is_thin(patch):
             return patch.sides
-        key = patch.shape if self.constant else patch
+        key = self._reach_key(patch)
         if key not in self._reaches:
-            middle = 0.5 * (patch.low + patch.high)[None]
-            if patch.cut is not None:
-                middle = patch.inner_points()[:1]
-            known = [None if patch.chart else constants_of(form) for form in self.problem.forms]
-            forms = [
-                found or self.at(form, patch, middle)
-                for form, found in zip(self.problem.forms, known, strict=True)
-            ]
-            self._reaches[key] = self.felt(forms, patch.sides[None])[0]
+            self.note_reaches([patch])
         return self._reaches[key]
+
+    def note_reaches(self, patches: Sequence[Patch]) -> None:
+        """Find the reach of thin patches: coefficients that vary are evaluated once for all."""
+        fresh = {self._reach_key(p): p for p in patches if self._is_thin(p)}
+        fresh = {key: p for key, p in fresh.items() if key not in self._reaches}
+        if not fresh:
+            return
+        own = list(fresh.values())
+        middles = [
+            0.5 * (p.low + p.high)[None] if p.cut is None else p.inner_points()[:1] for p in own
+        ]
+        points = np.concatenate([p.in_space(at) for p, at in zip(own, middles, strict=True)])
+        ends = np.cumsum([len(at) for at in middles])[:-1]
+        each = [
+            form_at(form, self.problem.coordinates, points).split(ends)
+            for form in self.problem.forms
+        ]
+        for k, (key, patch) in enumerate(fresh.items()):
+            taylor = taylor_of(patch, middles[k])
+            forms = [parts[k].in_chart(taylor) for parts in each]
+            self._reaches[key] = self.felt(forms, patch.sides[None])[0]
+
+    def _is_thin(self, patch: Patch) -> bool:
+        longest = self.extent if patch.dimension == 1 else patch.longest
+        return bool(longest >= THIN * patch.shortest)
+
+    def _reach_key(self, patch: Patch) -> object:
+        return patch.shape if self.constant else patch
 
     def felt(self, forms: Sequence[FormValues], sides: FloatArray) -> FloatArray:
         """Return the sides of patches, (b, d), as far as effects of forms at a point are felt."""

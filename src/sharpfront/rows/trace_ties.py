@@ -156,6 +156,7 @@ class TraceTies:
         known = self._light[1] if self._light[0] is faces else {}
         self._light = (faces, known)
         touched = np.isin(faces.pairs, list(out)).any(axis=1)
+        self.measure.note_reaches([patches[i] for i in np.unique(faces.pairs[touched]).tolist()])
         for k in np.flatnonzero(touched).tolist():
             own = [(j, i) for j, i in enumerate(faces.pairs[k].tolist()) if i in out]
             fresh = [j for j, _ in own if (k, j) not in known]

@@ -85,6 +85,7 @@ class Meshing:
         looks: Wanted | None = None,
         watched: FloatArray | None = None,
         cells: list[Cell] | None = None,
+        across: float = 1.0,
     ) -> list[Cell]:
         """Return patches, from the largest on or from given ones, that hold functions.
 
@@ -98,6 +99,8 @@ class Meshing:
             Points at which the functions must not be missed, where others than always are enough.
         cells
             Those to begin with.
+        across
+            Tails along the second axis count by this share.
         """
         cells = self.first() if cells is None else cells
         if looks is not None:
@@ -110,7 +113,8 @@ class Meshing:
             known |= zip(fresh, _fitted_to(fresh, wanted), strict=True)
             blocks = [known[c.patch] for c in cells]
             tails = self.tails(cells, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
-            tails = _with_missed(cells, blocks, watched, true, tails)
+            tails = replace(tails, tail=tails.tail * (1.0, across))
+            tails = _with_missed(cells, blocks, watched, true, tails, across)
             cells, changed = self.finer(cells, tails)
             if not changed:
                 break
@@ -178,12 +182,13 @@ def _with_missed(
     watched: FloatArray,
     true: FloatArray,
     tails: Tails,
+    across: float,
 ) -> Tails:
     """Return tails with patches split that miss true values (R, m) at the watched points."""
     basis = PatchworkBasis(tuple(c.patch for c in cells))
     owner = basis.owner(watched)
     weights = np.concatenate([np.stack([b.ravel() for b in own]) for own in blocks], axis=1)
-    gap = np.abs(basis.sums(weights, watched) - true).max(axis=0)
+    gap = np.abs(basis.sums(weights, watched) - true).max(axis=0) * across
     missed = np.zeros(len(cells))
     np.maximum.at(missed, owner, gap)
     # Tails bound what is left out of what is seen.

@@ -19,7 +19,7 @@ from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
-from sharpfront.maps import Drift, restored_drift
+from sharpfront.maps import Drifts, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -50,7 +50,7 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
     }
 
 
-def _packed_drift(drift: Drift | None) -> FloatArray:
+def _packed_drift(drift: Drifts | None) -> FloatArray:
     return np.zeros(0) if drift is None else drift.state()
 
 

@@ -34,19 +34,23 @@ class WeakerPatches:
         Those of the strict run.
     less
         How many functions less there are along each axis of each patch, (patches, 2).
+    further
+        How many of these are so because patches hold a front far more strictly than steps.
     """
 
     strict: PatchworkBasis
     less: Ints
+    further: int = 0
 
     @classmethod
-    def of(cls, strict: PatchworkBasis, values: FloatArray) -> Self:
+    def of(cls, strict: PatchworkBasis, values: FloatArray, further: int = 0) -> Self:
         """Return patches for a state, (K, n).
 
         Without its last function an even or an odd state is as good as with it.
         """
         blocks = zip(*(strict.blocks(own) for own in values), strict=True)
-        return cls(strict, np.array([[_less(own, axis) for axis in range(2)] for own in blocks]))
+        less = np.array([[_less(own, axis) for axis in range(2)] for own in blocks])
+        return cls(strict, less + further, further)
 
     @cached_property
     def basis(self) -> PatchworkBasis:

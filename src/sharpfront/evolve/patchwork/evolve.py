@@ -17,6 +17,7 @@ from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
+from sharpfront.evolve.patchwork.front_direction import starting_front
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
@@ -32,6 +33,7 @@ from sharpfront.place.patches.first_patches import edges_of_data
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.leaning import leaning_tiling
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -137,22 +139,33 @@ def evolve_patches(
         An interrupted solution of the same problem, or one that ended earlier.
     """
     system = plane_system(problem)
-    assert problem.time is not None
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
-        tiling = tiling_of(problem.domain)
-        assert tiling is not None
-        jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
-        tiling = replace(tiling, marked=jumping.places)
-        own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
-        course = PatchCourse(system, tol, kernels, agenda, *own)
-        if course.settles:
-            course = replace(course, tiling=with_strips(course.run(1.0)))
+        course = _course(system, tol, budget)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         run = course.run(1.0)
         first = resumed_on_patches(run, resume) if resume else course.begun(1.0, 1)
         return evolved(course, first, on_step)
+
+
+def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
+    tiling = tiling_of(problem.domain)
+    assert tiling is not None
+    jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
+    tiling = replace(tiling, marked=jumping.places)
+    own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
+    course = PatchCourse(system, tol, kernels, agenda, *own)
+    if course.settles:
+        return replace(course, tiling=with_strips(course.run(1.0)))
+    front = starting_front(system) if course.run(1.0).follows else None
+    if front is None:
+        return course
+    watched = np.concatenate([course.watched, front.places])
+    return replace(course, tiling=leaning_tiling(front.box, front.normal), watched=watched)
 
 
 def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:

@@ -24,7 +24,7 @@ from sharpfront.evolve.march import Stepper, StepTaken, StepTrial
 from sharpfront.evolve.patchwork.embedded_run import WeakerState
 from sharpfront.evolve.patchwork.factors import PatchFactors, unseen_on_patches, with_rates
 from sharpfront.evolve.patchwork.newton import StageStart
-from sharpfront.evolve.patchwork.remeshing import carried_over, tended_patches
+from sharpfront.evolve.patchwork.remeshing import carried_over, kept_along, tended_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.run_start import can_settle, first_length, settling, to_settle
 from sharpfront.evolve.patchwork.settings import MARCH
@@ -87,7 +87,7 @@ class PatchSteps(Stepper[PatchRunState]):
         """
         if trial.late == np.inf:
             # With patches that stay Newton's method may do better.
-            return replace(state, dt=MARCH.cut * trial.dt, drift=None)
+            return replace(state, dt=MARCH.cut * trial.dt, drift=kept_along(state, trial.dt))
         refused = np.inf if before is None else before.late
         if state.before is None and trial.late > MARCH.alike * refused and can_settle(self.run):
             return to_settle(self.run, replace(state, dt=first_length(self.run, state)))

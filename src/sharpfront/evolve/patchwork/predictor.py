@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -11,11 +12,19 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift, drift_tables
+from sharpfront.maps import Drift, Drifts, drift_tables
 from sharpfront.rows.moments import projected
 
 # Places spread evenly over the unit square.
 _EVEN = (np.stack(np.meshgrid(*[np.arange(12)] * 2), axis=-1).reshape(-1, 2) + 0.5) / 12
+
+
+class CarriedBack(Protocol):
+    """What tells where things that are carried along were before."""
+
+    def inverse(self, points: FloatArray, lapse: float, /) -> FloatArray:
+        """Return where points came from, (m, 2)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +35,7 @@ class RatesAtPoints:
     slopes: tuple[FloatArray, FloatArray]
     rates: FloatArray
 
-    def along(self, drift: Drift) -> FloatArray:
+    def along(self, drift: Drifts) -> FloatArray:
         """Return the rates of unknowns along their way, (K, m)."""
         (vx, vy), (x, y) = drift.velocity(self.points).T, self.slopes
         return np.asarray(self.rates + vx * x + vy * y)
@@ -129,7 +138,7 @@ class PredictedState:
     t: float
     values: FloatArray
     dt: float
-    field: Drift | None
+    field: CarriedBack | None
 
     def __call__(self, points: FloatArray) -> FloatArray:
         """Return the unknowns now and later at points, (R, m)."""

@@ -23,10 +23,11 @@ from sharpfront.evolve.patchwork.predictor import (
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
+from sharpfront.evolve.patchwork.straight_front import StraightFront, straight_front
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
 from sharpfront.evolve.termination import StuckError
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift
+from sharpfront.maps import Drift, Drifts, FrontDrift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 
@@ -60,7 +61,7 @@ def _carried_weakly(
 ) -> WeakerState:
     """Return the weaker run on other patches."""
     basis = state.weak.patches.basis
-    patches = WeakerPatches.of(after.basis, after.values[0])
+    patches = WeakerPatches.of(after.basis, after.values[0], state.weak.patches.further)
     flat = state.weak.values.reshape(-1, basis.size)
     new = taken_to(patches.basis.patches, lambda x: basis.sums(flat, at_rest(frame, x, state.t)))
     new = np.concatenate([new, flat[:, basis.starts[-1] :]], axis=1)
@@ -95,8 +96,11 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     basis = state.basis
     state, field = carried_by(run, state, frame)
     held, dt = MARCH.held, min(state.dt, run.span[1] - state.t)
+    front, across = field if isinstance(field, StraightFront) else None, 1.0
     if state.drift is not None:
         held, dt, field = MARCH.held_along, 0.0, None
+    if run.meshing.tiling.chords is not None:
+        held, across = MARCH.held_front, MARCH.held_front / MARCH.held_along
     unit = MARCH.space * held * run.tol * state.unit
     # Rates in a layer that grows like the root of time hold for a share of its age.
     grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
@@ -110,15 +114,22 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     looks = _looks(run, state) if run.system.hides else None
     first = None
     try:
-        if state.missed is not None:
+        if front is not None:
+            first = front.cut(run.meshing.first(), dt)
+        elif state.missed is not None:
             first = beside_walls(run, state, state.t + dt - state.missed)
-        cells = run.meshing.holding(wanted, looks, middles, first)
+        cells = run.meshing.holding(wanted, looks, middles, first, across)
     except StuckError:
         if frame is not None:
             raise
         return state
     # What grows out of its strips takes ever more patches behind them.
     late |= grows and first is not None and len(first) > len(run.meshing.first())
+    if frame is None and state.drift is not None:
+        # In place a front went through patches; where these go along with it, it stays as it is.
+        rest = np.stack([state.values[0], np.zeros_like(state.values[0])])
+        state = replace(state, values=rest, before=None)
+        late = late or front is not None
     if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
         return carried_over(state, cells, frame)
     return state
@@ -126,7 +137,7 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
 
 def carried_by(
     run: PatchRun, state: PatchRunState, frame: MovingFrame | None
-) -> tuple[PatchRunState, Drift | None]:
+) -> tuple[PatchRunState, Drift | StraightFront | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
     if not isinstance(domain, Box) or state.shared:
@@ -137,17 +148,50 @@ def carried_by(
     if frame is not None:
         rates = on_patches(state.basis, now.rates)
         state = replace(state, values=np.stack([state.values[0], rates]))
+    if run.meshing.tiling.chords is not None:
+        return _along_front(run, state, now, frame)
     field = velocity_field(now, domain, state.scale)
     if field is None or not run.follows:
         return replace(state, drift=None), field
-    most = _longest(now, field, state)
+    most = _longest(now, field, longest_step(field, now.points), state)
     if most is None:
         return replace(state, drift=None), field
     dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
     return replace(state, drift=field, dt=min(dt, most)), field
 
 
-def _longest(now: RatesAtPoints, field: Drift, state: PatchRunState) -> float | None:
+def kept_along(state: PatchRunState, dt: float) -> FrontDrift | None:
+    """Return how patches go along in a shorter step after one not solved; None if they stay.
+
+    A front that is thin beside the way it has gone would be lost on patches that stay.
+    """
+    drift = state.drift
+    long = isinstance(drift, FrontDrift) and dt > MARCH.short * drift.longest
+    return drift if long and isinstance(drift, FrontDrift) else None
+
+
+def _along_front(
+    run: PatchRun, state: PatchRunState, now: RatesAtPoints, frame: MovingFrame | None
+) -> tuple[PatchRunState, StraightFront | None]:
+    """Return the same of a straight front on patches along it."""
+    last, chords = None, run.meshing.tiling.chords
+    assert chords is not None
+    if frame is not None and isinstance(frame.drift, FrontDrift):
+        last = frame.drift.moved_zone(state.t - frame.since)
+    front = straight_front(now, chords, state.scale, last, run.tol)
+    along = None if front is None or not run.follows else front.drift(run.tol)
+    if front is None or along is None:
+        return replace(state, drift=None), front
+    drift, limit = along
+    most = _longest(now, drift, limit, state)
+    if most is None:
+        return replace(state, drift=None), front
+    dt = min(max(state.dt, MARCH.change * most) if state.drift is None else state.dt, most)
+    lost = state.lost + front.turned(drift, dt)
+    return replace(state, drift=drift, dt=dt, lost=lost), replace(front, zone=drift.zone)
+
+
+def _longest(now: RatesAtPoints, field: Drifts, limit: float, state: PatchRunState) -> float | None:
     """Return how long patches may go along; None where it is not worth it.
 
     That is until they are bent, or the solution has changed along its way by its size. In place it
@@ -157,5 +201,8 @@ def _longest(now: RatesAtPoints, field: Drift, state: PatchRunState) -> float | 
         float((np.abs(rates).max(axis=1) / state.scale).max())
         for rates in (now.rates, now.along(field))
     )
-    most = min(longest_step(field, now.points), 1.0 / max(along, 1e-300))
-    return most if here * most > MARCH.gain else None
+    most = min(limit, 1.0 / max(along, 1e-300))
+    if isinstance(field, FrontDrift) and state.drift is None:
+        return most if most > state.dt else None
+    gain = MARCH.gain_along_front if isinstance(field, FrontDrift) else MARCH.gain
+    return most if here * most > gain else None

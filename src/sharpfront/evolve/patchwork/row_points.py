@@ -13,7 +13,7 @@ from sharpfront.bases.corner_functions import tabulated
 from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.maps import Drift, pulled_back
+from sharpfront.maps import Drifts, pulled_back
 
 Orders = tuple[int, int]
 
@@ -22,7 +22,7 @@ Orders = tuple[int, int]
 class MovingFrame:
     """How the places of patches go along during a step."""
 
-    drift: Drift
+    drift: Drifts
     since: float  # when they are where the patches are
 
 

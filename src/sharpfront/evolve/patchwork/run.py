@@ -20,7 +20,7 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Box
-from sharpfront.maps import Drift
+from sharpfront.maps import Drifts
 from sharpfront.place.patches.cuts import Cell
 
 
@@ -73,7 +73,7 @@ class PatchRunState:
     before: tuple[FloatArray, float] | None = None
     tried: tuple[FloatArray, float] | None = None
     carried: bool = False
-    drift: Drift | None = None
+    drift: Drifts | None = None
     settling: int = 0
     missed: float | None = None
     lost: float = 0.0
@@ -125,7 +125,8 @@ class PatchRun:
         return self._solver(WEAKER_STAGES)
 
     def _solver(self, stages: int) -> StageSolver:
-        small = MARCH.newton * self.tol
+        along = self.meshing.tiling.chords is not None
+        small = MARCH.newton * self.tol * (MARCH.held_front if along else 1.0)
         return StageSolver(self.system, self.meshing.tiling, self.jumping, small, stages)
 
     @property

@@ -14,7 +14,12 @@ from sharpfront.bases.radau import damped, diagonal
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.predictor import on_patches
-from sharpfront.evolve.patchwork.remeshing import beside_walls, carried_by, carried_over
+from sharpfront.evolve.patchwork.remeshing import (
+    beside_walls,
+    carried_by,
+    carried_over,
+    tended_patches,
+)
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
@@ -37,14 +42,16 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
 
     def wanted(points: FloatArray) -> FloatArray:
         first, second = run.jumping.initial(points)
-        small = MARCH.space * run.tol * unit[:, None]
+        held = 1.0 if run.meshing.tiling.chords is None else MARCH.held_front
+        small = MARCH.space * held * run.tol * unit[:, None]
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
     shared = run.jumping.functions
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
     values = _held_on(run, basis)
-    weak = WeakerPatches.of(basis, values[0])
+    further = 0 if run.meshing.tiling.chords is None else MARCH.weaker_front
+    weak = WeakerPatches.of(basis, values[0], further)
     state = PatchRunState(
         run.span[0],
         tuple(cells),
@@ -62,6 +69,9 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
     state = settling(run, replace(state, dt=first_length(run, state)))
     if state.settling or not run.follows:
         return state
+    if run.meshing.tiling.chords is not None:
+        # On patches that do not hold where a front goes to next, it leaves noise along itself.
+        return tended_patches(run, _with_first_rates(run, state), None)
     # Rates tell where unknowns are carried; along that way they are taken to stay as they are.
     return replace(carried_by(run, _with_first_rates(run, state), None)[0], values=state.values)
 

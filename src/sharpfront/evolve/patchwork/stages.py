@@ -24,7 +24,7 @@ from sharpfront.evolve.patchwork.row_points import (
     inner_places,
 )
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.patchwork.tangents import Tangents, Which, carried_terms
+from sharpfront.evolve.patchwork.tangents import BentTerms, Tangents, Which, terms_in
 from sharpfront.leastsquares.factored_tree import FactoredTree
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.leastsquares.tree import TreeElimination
@@ -185,17 +185,13 @@ class PatchDiscrete:
         levels: FloatArray,
         t: FloatArray,
         during: PointsDuringStep,
-        *,
-        at_rest: bool = False,
     ) -> dict[Key, FloatArray]:
-        """Return what residuals are made of, if so with derivatives along the patches at rest."""
+        """Return what residuals are made of."""
         normals = None if held.normals is None else np.tile(held.normals, (len(t), 1))
 
         def known(leaf: Derivative) -> FloatArray:
             x, y, rate = leaf.orders
             own = levels[:, :, self.system.unknowns.index(leaf.unknown)]
-            if at_rest:
-                return held.places.values(own[rate], (x, y)).ravel()
             return during.values(own, (x, y, rate))
 
         moments = np.repeat(t, len(held.places.points))
@@ -215,8 +211,7 @@ class PatchDiscrete:
     ) -> list[list[FloatArray]]:
         """Return the coefficient of each of the `terms` of residuals about a state, (m,) each.
 
-        Where patches go along, they are asked where these are, with derivatives along the patches
-        at rest: stages differ by more than what is left out so.
+        Where patches go along, they are what patches are bent to by then.
 
         Parameters
         ----------
@@ -231,24 +226,24 @@ class PatchDiscrete:
         for held in residuals:
             at = np.array([t])
             during = self._at(held.places, at)
-            leaves = self._leaves(held, levels[:, None], at, during, at_rest=True)
+            leaves = self._leaves(held, levels[:, None], at, during)
             own = held.residual.tangents(leaves, len(held.places.points))
-            if self.frame is not None:
-                own += self._carried(held, own)
+            bent, points = self._bent(t), held.places.points
+            if bent is not None:
+                own = [
+                    c * bent.share(term.orders, b, points)
+                    for c, term in zip(own, held.residual.terms, strict=True)
+                    for b in bent.made_of(term.orders)
+                ]
             out.append(own)
         return out
 
-    def _carried(self, held: _Held, own: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the coefficients of what stands for u_t in a frame that goes along."""
-        assert self.frame is not None
-        velocity = self.frame.drift.velocity(held.places.points).T
-        rates = [c for term, c in zip(held.residual.terms, own, strict=True) if term.orders[2]]
-        return [-c * v for c in rates for v in velocity]
+    def _bent(self, t: float) -> BentTerms | None:
+        return None if self.frame is None else BentTerms(self.frame, t)
 
     def terms(self, residual: Operator) -> list[Which]:
-        """Return unknowns and orders of the terms of a residual, u_t as it is in the frame."""
-        plain: list[Which] = [(term.unknown, term.orders) for term in residual.terms]
-        return plain if self.frame is None else plain + carried_terms(residual)
+        """Return unknowns and orders of the terms of a residual, as they are in the frame."""
+        return terms_in(residual, None if self.frame is None else self._bent(self.frame.since))
 
     def linear(self, tangents: Sequence[Sequence[FloatArray]], levels: FloatArray) -> FloatArray:
         """Return sums of tangents times derivatives, (S, data); levels as for `data`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,11 +25,12 @@ from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
 from sharpfront.evolve.patchwork.row_points import MovingFrame
-from sharpfront.evolve.patchwork.system import MOST_RATES, InSpace, PlaneSystem
+from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
+from sharpfront.maps.chain import Orders
 from sharpfront.problem import Condition, PointCondition, Problem
 
 # An unknown and the orders of its derivative along x, y and t.
-Which = tuple[str, tuple[int, ...]]
+Which = tuple[str, Orders]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +52,70 @@ class LinearisationState:
     t: float
 
 
+class BentTerms:
+    """What derivatives are in patches that go along, at a moment.
+
+    Parameters
+    ----------
+    frame
+        How patches go along.
+    t
+        When.
+    """
+
+    def __init__(self, frame: MovingFrame, t: float) -> None:
+        self._drift, self._lapse = frame.drift, t - frame.since
+        # All modes ask at the same points.
+        self._known: dict[tuple[bytes, Orders], dict[Orders, FloatArray]] = {}
+
+    def made_of(self, orders: Orders) -> list[Orders]:
+        """Return the derivatives at rest that one in space and time is made of."""
+        low, high = self._drift.bounds
+        return list(self._chain(orders, (0.7 * low + 0.3 * high)[None]))
+
+    def share(self, orders: Orders, at_rest: Orders, points: FloatArray) -> FloatArray:
+        """Return how much of one at rest there is in one in space and time, (m,)."""
+        return self._chain(orders, points)[at_rest]
+
+    def _chain(self, orders: Orders, points: FloatArray) -> dict[Orders, FloatArray]:
+        key = points.tobytes(), orders
+        if key not in self._known:
+            lapses = np.full(len(points), self._lapse)
+            self._known[key] = self._drift.chain(points, lapses, orders)
+        return self._known[key]
+
+
 @dataclass(frozen=True, eq=False)
 class _Known:
     """A derivative of a state as a function of the coordinates."""
 
-    weights: FloatArray
+    weights: FloatArray  # with those of rates, (3, n)
     basis: PatchworkBasis
-    orders: InSpace
+    orders: Orders
+    bent: BentTerms | None
+    # By points: all modes ask at the same ones.
+    known: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def __call__(self, *coordinates: Any) -> FloatArray:
         columns = np.broadcast_arrays(*coordinates)
         points = np.stack([c.ravel() for c in columns], axis=1)
-        return self.basis.values(self.weights, points, self.orders).reshape(columns[0].shape)
+        key = points.tobytes()
+        if key not in self.known:
+            self.known[key] = self._at(points)
+        return self.known[key].reshape(columns[0].shape)
+
+    def _at(self, points: FloatArray) -> FloatArray:
+        if self.bent is None:
+            return self._at_rest(points, self.orders)
+        parts = [
+            self.bent.share(self.orders, b, points) * self._at_rest(points, b)
+            for b in self.bent.made_of(self.orders)
+        ]
+        return np.asarray(sum(parts))
+
+    def _at_rest(self, points: FloatArray, orders: Orders) -> FloatArray:
+        x, y, rate = orders
+        return self.basis.values(self.weights[rate], points, (x, y))
 
 
 class Tangents:
@@ -88,30 +141,29 @@ class Tangents:
         frame: MovingFrame | None = None,
     ) -> None:
         self.system = system
-        self._insert = _insertion(system, about, frame)
+        self._bent = None if frame is None else BentTerms(frame, about.t)
+        self._insert = _insertion(system, about, frame, self._bent)
         self._factors = [
-            self._with_carried(r, frame)
-            if numbers is None
-            else [Constant(value) for value in numbers[i]]
+            self._inside(r) if numbers is None else [Constant(value) for value in numbers[i]]
             for i, r in enumerate(system.equations)
         ]
-        self._terms = [
-            [*((t.unknown, t.orders) for t in r.terms), *(carried_terms(r) if frame else ())]
-            for r in system.equations
-        ]
+        self._terms = [terms_in(r, self._bent) for r in system.equations]
 
-    def _with_carried(self, residual: Operator, frame: MovingFrame | None) -> list[Expression]:
-        """Return the tangents of an equation, with those of `carried_terms`."""
+    def _inside(self, residual: Operator) -> list[Expression]:
+        """Return the tangents of a residual beside its `terms_in` the frame."""
         found = [substitute(term.coefficient, self._insert) for term in residual.terms]
-        if frame is None:
+        bent = self._bent
+        if bent is None:
             return found
         space = [Coordinate(name, self.system.space) for name in self.system.space]
-        velocity = [
-            apply_function(Function(f"velocity{a}", _Component(frame.drift.velocity, a)), *space)
-            for a in range(2)
-        ]
-        rates = [c for c, t in zip(found, residual.terms, strict=True) if t.orders[2]]
-        return [*found, *(Constant(-1.0) * c * v for c in rates for v in velocity)]
+        out = []
+        for c, term in zip(found, residual.terms, strict=True):
+            for b in bent.made_of(term.orders):
+                share = Function(
+                    f"{term.orders} {b}", _OfPoints(partial(bent.share, term.orders, b))
+                )
+                out.append(c * apply_function(share, *space))
+        return out
 
     @cached_property
     def powers(self) -> list[list[LinearForm]]:
@@ -148,14 +200,7 @@ class Tangents:
         )
 
     def _conditions(self, residuals: Sequence[Operator]) -> tuple[Expression, ...]:
-        return tuple(
-            self._summed(
-                [(t.unknown, t.orders) for t in r.terms],
-                [substitute(t.coefficient, self._insert) for t in r.terms],
-                0.0,
-            )
-            for r in residuals
-        )
+        return tuple(self._summed(terms_in(r, self._bent), self._inside(r), 0.0) for r in residuals)
 
     def _summed(
         self, terms: Sequence[Which], factors: Sequence[Expression], rate: float
@@ -167,30 +212,36 @@ class Tangents:
         return total
 
 
-def carried_terms(residual: Operator) -> list[Which]:
-    """Return unknowns and orders of what stands for u_t in a frame that goes along.
-
-    That is u_t - V . grad u, with u_t at rest in the frame.
-    """
-    rates = [term for term in residual.terms if term.orders[2]]
-    return [(term.unknown, along) for term in rates for along in ((1, 0, 0), (0, 1, 0))]
+def terms_in(residual: Operator, bent: BentTerms | None) -> list[Which]:
+    """Return unknowns and orders of the terms of a residual, as they are in a frame if given."""
+    if bent is None:
+        return [(term.unknown, term.orders) for term in residual.terms]
+    return [(term.unknown, b) for term in residual.terms for b in bent.made_of(term.orders)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Component:
-    """A component of a function of points as one of the coordinates."""
+class _OfPoints:
+    """A function of points as one of the coordinates."""
 
     function: Callable[[FloatArray], FloatArray]
-    axis: int
 
     def __call__(self, *coordinates: Any) -> FloatArray:
         columns = np.broadcast_arrays(*coordinates)
         points = np.stack([c.ravel() for c in columns], axis=1)
-        return self.function(points)[:, self.axis].reshape(columns[0].shape)
+        return self.function(points).reshape(columns[0].shape)
+
+
+def _component(
+    function: Callable[[FloatArray], FloatArray], axis: int
+) -> Callable[[FloatArray], FloatArray]:
+    return lambda points: function(points)[:, axis]
 
 
 def _insertion(
-    system: PlaneSystem, about: LinearisationState, frame: MovingFrame | None
+    system: PlaneSystem,
+    about: LinearisationState,
+    frame: MovingFrame | None,
+    bent: BentTerms | None,
 ) -> Callable[[Leaf], Expression]:
     """Return the replacement of unknowns and of time by what tangents are taken about."""
     space: list[Expression] = [Coordinate(name, system.space) for name in system.space]
@@ -198,7 +249,7 @@ def _insertion(
     if frame is not None:
         moved = partial(frame.drift.points, lapse=about.t - frame.since)
         there = [
-            apply_function(Function(f"moved {name}", _Component(moved, a)), *space)
+            apply_function(Function(f"moved {name}", _OfPoints(_component(moved, a))), *space)
             for a, name in enumerate(system.space)
         ]
     known: dict[Any, Expression] = {}
@@ -209,8 +260,8 @@ def _insertion(
         if not isinstance(leaf, Derivative):
             return leaf
         if leaf.key not in known:
-            weights = about.weights[leaf.orders[2], system.unknowns.index(leaf.unknown)]
-            values = _Known(weights, about.basis, (leaf.orders[0], leaf.orders[1]))
+            weights = about.weights[:, system.unknowns.index(leaf.unknown)]
+            values = _Known(weights, about.basis, leaf.orders, bent)
             name = f"{leaf.unknown}{''.join(map(str, leaf.orders))}"
             known[leaf.key] = apply_function(Function(name, values), *space)
         return known[leaf.key]

@@ -17,7 +17,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve
-from sharpfront.maps import Chart, Strip
+from sharpfront.maps import Chart, Chords, Strip
 from sharpfront.place.tiling.solids import ROUNDING, Wall, edges_of
 from sharpfront.rows.faces import Side
 
@@ -135,6 +135,8 @@ class Tiling:
         Corners, and where one part ends, where they are known.
     ends
         Where lines end along which charts are cut.
+    chords
+        Where given, charts lie along these, one behind the other.
     """
 
     domain: Domain
@@ -144,6 +146,7 @@ class Tiling:
     outline: tuple[tuple[str, Curve, Wall | None], ...] = ()
     places: FloatArray | None = None
     ends: tuple[tuple[float, float], ...] = ()
+    chords: Chords | None = None
 
     @property
     def periods(self) -> tuple[float | None, ...]:
