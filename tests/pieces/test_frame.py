@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 
@@ -58,7 +57,7 @@ def test_functions_are_carried_into_another_frame(ring, order, speeds):
         return np.stack([np.sin(np.pi * (x - t)), np.exp(np.cos(np.pi * (x + t)))], axis=1)
 
     here, there = frame(40, 0.05, speeds[0]), frame(31, -0.1, speeds[1])
-    mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
+    mesher = Mesher(tables, ring, np.zeros(0), 1000)
     states = [mesher.interpolant(here.at(t).nodes, lambda x, t=t: of(x, t)) for t in later]
     found = here.carried(there, later, np.stack(states))
     x = np.linspace(0.01, 1.99, 200)
@@ -73,7 +72,7 @@ def test_rates_at_rest_are_those_of_places(ring, order, speed):
     tables, even = reference(order, order + 4), np.linspace(0.0, 2.0, 41)
     wave = np.sin(np.pi * even)
     frame = Frame(tables, even + 0.05 * wave, speed * (wave + ring), ring)
-    mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
+    mesher = Mesher(tables, ring, np.zeros(0), 1000)
 
     def at(t):
         return mesher.interpolant(

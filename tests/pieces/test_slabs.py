@@ -6,7 +6,6 @@ import pytest
 from sharpfront.bases.radau import all_nodes
 from sharpfront.errors import BasisError
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.slabs import Slab, SlabBasis, restore_slabs
@@ -19,7 +18,7 @@ def exact(x, t):
 def made(ring, order=4, points=7):
     """Return a basis of two slabs and the weights of `exact`, interpolated at each node of time."""
     tables = reference(order, points)
-    mesher = Mesher(tables, ring, np.zeros(0), 1000, Settings())
+    mesher = Mesher(tables, ring, np.zeros(0), 1000)
     slabs, weights = [], []
     for (start, stop), count, stages in (((0.0, 0.2), 14, 5), ((0.2, 0.8), 18, 7)):
         even = np.linspace(0.0, 2.0, count + 1)
@@ -163,7 +162,7 @@ def test_large_evaluations_are_cut_in_parts(pair, monkeypatch):
 @pytest.mark.parametrize("ring", [False, True])
 def test_polynomials_of_the_degree_are_held_exactly(order, points, ring):
     tables = reference(order, points)
-    mesher = Mesher(tables, ring, np.zeros(0), 100, Settings())
+    mesher = Mesher(tables, ring, np.zeros(0), 100)
     nodes = np.linspace(0.0, 1.0, 13) + 0.02 * np.sin(2 * np.pi * np.linspace(0, 1, 13))
     frame = mesher.frame(nodes)
     x = np.linspace(0.0, 1.0, 101)
