@@ -209,7 +209,7 @@ _MOST, _FEW = 40_000, 500
 # Gauss-Legendre with ten points, and Gauss-Lobatto with seven. A jump between two points of one
 # rule lies elsewhere between those of the other: one has points at both ends and in the middle.
 _GAUSS = np.polynomial.legendre.leggauss(10)
-_INNER = np.round(np.polynomial.legendre.Legendre.basis(6).deriv().roots(), 15)
+_INNER = np.round(np.polynomial.legendre.Legendre.basis(6).deriv().roots().real, 15)
 _PLACES = np.concatenate([[-1.0], np.sort(_INNER), [1.0]])
 _LOBATTO = _PLACES, 2.0 / (42.0 * np.polynomial.legendre.legval(_PLACES, [0.0] * 6 + [1.0]) ** 2)
 
