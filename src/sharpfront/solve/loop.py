@@ -9,7 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sharpfront.adapt.adaptive_step import AdaptiveStep, adaptive_step
 from sharpfront.adapt.contract import Adaptor, State
@@ -24,11 +24,8 @@ from sharpfront.problem.family import Family
 from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
-from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
+from sharpfront.solve.strategy import chosen, lifting, refuse, takes_units, with_device, with_kernel
 from sharpfront.solve.units import Units, short
-
-if TYPE_CHECKING:
-    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
@@ -185,7 +182,7 @@ def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
 
 def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, in a unit of its own where it is far below one, and what it leaves."""
-    if how.kernel is not None or not _takes_units(how.adaptor):
+    if how.kernel is not None or not takes_units(how.adaptor):
         return _solved_as_stated(stated, tol, how)
     resume = how.resume
     units = Units.before(stated, tol) if resume is None else Units.kept(stated, tol, resume)
@@ -210,15 +207,6 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
     return (short(first), None) if tried else (first, kept)
 
 
-def _takes_units(adaptor: Adaptor | None) -> bool:
-    """Tell whether a strategy is one of ours: others, and the paper's, see what was stated."""
-    if adaptor is None:
-        return True
-    from sharpfront.adapt import Patches, Resolve
-
-    return isinstance(adaptor, Patches | Resolve)
-
-
 def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, and what a stationary problem leaves for others on its kernels."""
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
@@ -232,7 +220,7 @@ def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution,
             refuse("for a nonlinear problem", kernel=how.kernel)
         adaptor, budget = with_kernel(how.kernel, adaptor, budget)
     adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
-    lifted = _lifted(stated, tol, adaptor) if how.guess is None else None
+    lifted = lifting(stated, tol, adaptor) if how.guess is None else None
     if not stated.is_linear:
         from sharpfront.newton import Start, newton_adaptor
 
@@ -241,16 +229,6 @@ def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution,
         if lifted is None:
             return _solve(stated, tol, budget, adaptor, tell)
         return lifted.put_back(_solve(lifted.problem, tol, budget, adaptor, tell)[0]), None
-
-
-def _lifted(problem: Problem, tol: float, adaptor: Adaptor) -> JumpLifting | None:
-    """Return what jumps in a system that is solved on patches in the plane."""
-    if len(problem.unknowns) == 1 or problem.domain.dimension != 2:
-        return None
-    from sharpfront.adapt import Patches
-    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
-
-    return JumpLifting.of(problem, tol) if isinstance(adaptor, Patches) else None
 
 
 def _evolved(stated: Problem, tol: float, how: _How) -> Solution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sharpfront.adapt.contract import Adaptor
 from sharpfront.adapt.resolve import Resolve
@@ -14,6 +14,9 @@ from sharpfront.kernels import Kernel, kernel_named
 from sharpfront.leastsquares.cluster import connected
 from sharpfront.leastsquares.device import device_named
 from sharpfront.problem import Problem
+
+if TYPE_CHECKING:
+    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
 
 
 def chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor:
@@ -96,3 +99,22 @@ def refuse(where: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise ProblemError(f"{name}= has no meaning {where}; leave it out.")
+
+
+def takes_units(adaptor: Adaptor | None) -> bool:
+    """Tell whether a strategy is one of ours: others, and the paper's, see what was stated."""
+    if adaptor is None:
+        return True
+    from sharpfront.adapt import Patches
+
+    return isinstance(adaptor, Patches | Resolve)
+
+
+def lifting(problem: Problem, tol: float, adaptor: Adaptor) -> JumpLifting | None:
+    """Return what jumps in a system that is solved on patches in the plane."""
+    if len(problem.unknowns) == 1 or problem.domain.dimension != 2:
+        return None
+    from sharpfront.adapt import Patches
+    from sharpfront.adapt.patchwork.jump_lifting import JumpLifting
+
+    return JumpLifting.of(problem, tol) if isinstance(adaptor, Patches) else None
