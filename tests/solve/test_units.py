@@ -232,3 +232,18 @@ def test_what_is_zero_beside_something_has_no_unit_and_says_what_is_known_of_it(
     )
     found = sf.solve(turning, tol=1e-2)
     assert found.converged and "% of max|p|" in found.outcome.detail
+
+
+@pytest.mark.parametrize(("yield_", "told"), [(1e-9, True), (1.0, False)])
+def test_what_is_small_beside_another_in_time_says_how_well_it_is_known(yield_, told):
+    """In time all unknowns have one unit: the outcome says what that leaves of the smallest."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x, t: (u.dt - 0.1 * u.dxx, v.dt - 0.01 * v.dxx - yield_ * u),
+        boundary=lambda u, v, x, t: (u, v),
+        initial={"u": lambda x: np.sin(np.pi * x), "v": lambda x: 0 * x},
+        time=(0, 1),
+    )
+    solution = sf.solve(problem, tol=1e-5)
+    assert solution.converged
+    assert ("% of max|v|" in str(solution.outcome)) == told

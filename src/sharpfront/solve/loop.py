@@ -25,7 +25,7 @@ from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
 from sharpfront.solve.strategy import chosen, lifting, refuse, takes_units, with_device, with_kernel
-from sharpfront.solve.units import Units, short
+from sharpfront.solve.units import Units, is_short, short
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
@@ -204,7 +204,9 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         if units.suffices(first, found := again(units)):
             return units.put_back(found), None
         tried = True
-    return (short(first), None) if tried else (first, kept)
+    # In time unknowns have one unit, that of the largest.
+    poor = tried or (stated.time is not None and is_short(first, tol))
+    return (short(first), None) if poor else (first, kept)
 
 
 def _solved_as_stated(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:

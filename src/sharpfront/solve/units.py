@@ -213,9 +213,18 @@ class Units:
         return self.unit * max(_sizes(found).values()) > self.asked / SHARE
 
 
+def is_short(found: Solution, tol: float) -> bool:
+    """Tell whether an unknown is hardly known, though the estimate is below the tolerance."""
+    if found.outcome.kind is not OutcomeKind.CONVERGED or _is_large(found):
+        return False
+    least = found.error_estimate / max(SHARE, tol)
+    return any(ROUNDING < size < min(least, 1.0) for size in _sizes(found).values())
+
+
 def short(first: Solution) -> Solution:
     """Return a solution that no unit made better, which says what it does not know."""
-    name, size = min(_sizes(first).items(), key=lambda known: known[1] or math.inf)
+    known = {name: size for name, size in _sizes(first).items() if size > ROUNDING}
+    name, size = min(known.items(), key=lambda own: own[1])
     told = f"The estimate is {first.error_estimate / size:.0%} of max|{name}| = {size:.2g}."
     outcome = replace(first.outcome, detail=f"{first.outcome.detail} {told}".strip())
     return replace(first, outcome=outcome)
