@@ -24,13 +24,18 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.axis import AxisMap
 from sharpfront.mixture import Mixture
 
-# Share of kernels spread evenly, so that nowhere is left without.
+# In brackets: kernels in all on drawn problems with a number halved and doubled.
+# Share of kernels spread evenly, so that nowhere is left without. (1.36, 1.10 and one of 9 not
+# solved)
 UNIFORM = 0.1
-# Share of a component's kernels that grade as 1/distance all the way to the ends.
+# Share of a component's kernels that grade as 1/distance all the way to the ends. (0.98 and one of
+# 9 not solved, 3.07)
 LOGARITHMIC = 0.6
-# Kernels are densest within this many deviations of a component.
+# Kernels are densest within this many deviations of a component. (0.97 and one of 9 not solved,
+# 1.55)
 RADIUS = 6.0
-# The inversion starts from a table at mu +- scale sinh(k TABLE_STEP) and takes Newton steps.
+# The inversion starts from a table at mu +- scale sinh(k TABLE_STEP) and takes Newton steps: with
+# two of them one of 11 answers was wrong.
 TABLE_STEP = 0.25
 NEWTON_STEPS = 3
 _EVEN = np.linspace(0.0, 1.0, 33)

@@ -30,7 +30,8 @@ NOISE = 9973
 # A place is told from others by its product with these.
 MIXED = np.array([12.9898, 78.233, 37.719])
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
-# order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
+# order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits. With
+# its square 19 drawn problems take 1.06 times the functions, and one is not solved.
 LIGHTER = 1.5
 TINY = 1e-300
 # Tables of functions of all patches that are kept: some for each side of a few hundred patches.
