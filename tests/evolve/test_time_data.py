@@ -77,6 +77,21 @@ def test_a_pulse_in_the_diffusivity(at, width, shape):
     assert decayed(solution, lambda t: 0.01 * t + area, [1.0]) < 1e-6
 
 
+@FEW
+@given(st.floats(0.05, 0.35), st.floats(1.0, 5.0))
+def test_a_slope_that_is_switched_is_rounded_within_the_estimate(at, slope):
+    # A start that is right to a millionth: at the switch, rounding is the only error.
+    switched = on_line(
+        lambda u, x, t: u.dt - 0.01 * u.dxx,
+        boundary=lambda u, x, t: u.dn + np.where(t < at, 0.0, slope * (x < 0.5)),
+        initial=0.5,
+        time=(0, 0.4),
+    )
+    solution = sf.solve(switched, tol=1e-5)
+    off = abs(float(solution(0.0, at)) - 0.5)
+    assert 0.3e-6 * slope < off <= solution.error_estimate < 1e-5
+
+
 @pytest.mark.parametrize("which", ["u_x", "u", "u^2", "second unknown"])
 def test_a_pulse_in_any_coefficient(which):
     def beat(t):

@@ -29,7 +29,6 @@ from sharpfront.evolve.remeshing import (
     tended,
 )
 from sharpfront.evolve.run import Run, State, end_rates
-from sharpfront.evolve.run_log import STRICTER
 from sharpfront.evolve.run_start import begun, first_step
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
@@ -70,8 +69,9 @@ class LineSteps(Stepper[State]):
             dt = min(state.dt, first_step(run, frame, values, rates, state.scale))
             again = replace(state, frame=frame, values=values, rates=rates, dt=dt, before=None)
             return replace(again, unit=None, late=0.0), ()
-        weak, _ = Start.met(run.system, state.weakly_at, run.tol / STRICTER, soon)
-        weakly = state.weakly_at if weak is None else weak.values
+        weak, _ = Start.met(run.system, state.weakly_at, run.tol, soon)
+        # Rounded once more, as at the start: what rounding does is part of the estimate.
+        weakly = state.weakly_at if weak is None else weak.blurred().values
         return begun(run, start, weakly, state.t, soon, state.scale), tuple(words)
 
     def seeing(self, state: State, dt: float) -> State:
