@@ -56,9 +56,14 @@ def test_a_front_whose_source_jumps_with_u(source):
     assert error < min(solution.error_estimate, 1e-3)
 
 
-@pytest.mark.parametrize(("level", "tol"), [(0.3, 1e-4), (0.35, 1e-3), (0.4, 1e-3)])
+@pytest.mark.parametrize(
+    ("level", "tol"), [(0.25, 1e-4), (0.3, 1e-4), (0.35, 1e-3), (0.4, 1e-3)]
+)
 def test_a_jump_that_goes_along_between_two_points_is_seen(level, tol):
-    """Long elements that go along with it do not see where it is, and its speed is wrong."""
+    """Long elements that go along with it do not see where it is, and its speed is wrong.
+
+    It goes from element to element if nodes are slower, in far more and shorter steps.
+    """
     problem = sf.Problem(
         sf.Interval(-8, 16),
         lambda u, x, t: u.dt - u.dxx + u - np.where(u > level, 1.0, 0.0),
@@ -69,7 +74,8 @@ def test_a_jump_that_goes_along_between_two_points_is_seen(level, tol):
     solution = sf.solve(problem, tol=tol)
     x = np.linspace(-8, 16, 2401)
     error = max(np.abs(solution(x, t) - front(x, t, level)).max() for t in np.linspace(0.1, 4, 40))
-    assert solution.converged and error < min(solution.error_estimate, tol)
+    assert solution.converged and error < min(0.3 * solution.error_estimate, tol)
+    assert len(solution.history) <= 10
 
 
 @pytest.mark.parametrize("level", [0.13, 0.4, 0.9])

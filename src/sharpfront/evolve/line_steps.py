@@ -33,6 +33,7 @@ from sharpfront.evolve.run_start import begun, first_step
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.termination import StuckError
+from sharpfront.evolve.thresholds import short_all_along
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import Slab
 from sharpfront.place.line.fronts import fronts_of
@@ -86,7 +87,10 @@ class LineSteps(Stepper[State]):
     def tried(self, state: State, dt: float) -> StepTrial:
         """Return a step on the present elements, shorter if these would be pressed together."""
         run = self.run
-        v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale, dt)
+        fields = state.values, state.rates, state.scale
+        # Rates of a start bend where a jump is, as the rates of no later state do.
+        kinked = bool(run.system.gaps) and state.before is not None
+        v = velocities(run.mesher, state.frame, *fields, dt, kinked)
         worst = shortening(state.frame, v)
         if worst * dt > 1.0 - LINE_MARCH.shrink:
             dt = (1.0 - LINE_MARCH.shrink) / worst
@@ -113,7 +117,7 @@ class LineSteps(Stepper[State]):
         run, step, end = self.run, trial.found.step, trial.found.after
         worst = float(run.mesher.left_out(end.frame.nodes, end.rough).max())
         if worst <= run.in_space:
-            return None
+            return replace(state, dt=0.5 * trial.dt) if _strays(run, step) else None
         # Elements that stretch during a step are made shorter before it.
         longer = np.maximum(end.frame.lengths[0] / state.frame.lengths[0], 1.0)
         if longer.max() > LINE_MARCH.longer:
@@ -173,6 +177,15 @@ def _followed(run: Run, state: State, tried: LineTrial) -> tuple[FloatArray, flo
     apart = (apart / after.scale)[stated]
     # What Newton's method leaves both runs may have alike.
     return weak, between + tried.solved.left + float(apart.max())
+
+
+def _strays(run: Run, step: Step) -> bool:
+    """Tell whether a jump goes on inside a step to elements that are too long to see it."""
+    if not run.system.gaps:
+        return False
+    longest = short_all_along(run.discrete, step)
+    nodes, rough = step.frame.at(step.dt).nodes, run.mesher.rough_for(longest, run.in_space)
+    return float(run.mesher.left_out(nodes, rough).max()) > run.in_space
 
 
 def _after(run: Run, state: State, step: Step, late: float) -> State:

@@ -21,12 +21,14 @@ def velocities(
     rates: FloatArray,
     scale: FloatArray,
     dt: float = 0.0,
+    kinked: bool = False,
 ) -> FloatArray:
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
 
     Short elements count more: the flanks of a standing front are not carried into it. The frame has
     the velocities to which the rates, (n, K), belong. More has to be explained where a
-    step of length dt must be cut, for elements become too short.
+    step of length dt must be cut, for elements become too short. The shortest ones of a kinked
+    front, whose rates jump with u, hold little of it: stiffness counts no more than they do.
     """
     tables, h = mesher.tables, frame.lengths[0]
     slope, rate, spread = _fields(frame, values, rates, scale)
@@ -36,7 +38,10 @@ def velocities(
     weighted = weights[:, None] * slope
     # Sums over the unknowns of squares and products, (q, N).
     a, b = (np.add.reduce(weighted * own, axis=1) for own in (slope, rate))
-    v = _hats_solved(mesher, frame, a, b, LINE_MARCH.stiff * spread**2 / h)
+    stiff = spread**2
+    if kinked:
+        stiff = min(stiff, LINE_MARCH.stiff_at_jumps * float(np.minimum.reduce(h) * a.sum()))
+    v = _hats_solved(mesher, frame, a, b, LINE_MARCH.stiff * stiff / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
     whole = float(np.vdot(weights[:, None] * rate, rate))

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.radau import interpolation
 from sharpfront.equation.edges import COMPARISONS, LOGICAL
 from sharpfront.equation.expression import Apply, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.discretisation import Discrete
+from sharpfront.evolve.radau_step import Step
+from sharpfront.evolve.run import combined
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 from sharpfront.pieces.frame import Frame
@@ -53,8 +56,20 @@ def short_enough(discrete: Discrete, frame: Frame, values: FloatArray, t: float)
     gaps = discrete.gaps.run(leaves, places.size).reshape(-1, *places.shape)
     low, high = gaps.min(axis=1), gaps.max(axis=1)
     ranges = np.where((low < 1.0) & (high > -1.0), high - low, 0.0).max(axis=0)
-    most = LINE_MARCH.ranges_seen
-    return np.asarray(np.where(ranges > most, h * most / np.maximum(ranges, most), np.inf))
+    with np.errstate(divide="ignore"):
+        return np.asarray(h * LINE_MARCH.ranges_seen / ranges)
+
+
+def short_all_along(discrete: Discrete, step: Step) -> FloatArray:
+    """Return the same for a step in which jumps go from element to element, (N,)."""
+    stages = len(step.values) - 1
+    shares = np.linspace(0.0, 1.0, LINE_MARCH.looks_at_jumps * stages + 1)[1:]
+    states, after = combined(interpolation(shares, stages), step.values), shares * step.dt
+    found = [
+        short_enough(discrete, step.frame.at(dt), state, step.t + dt)
+        for dt, state in zip(after, states, strict=True)
+    ]
+    return np.asarray(np.min(found, axis=0))
 
 
 def _is_threshold(node: Expression) -> bool:
