@@ -56,9 +56,7 @@ def test_a_front_whose_source_jumps_with_u(source):
     assert error < min(solution.error_estimate, 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("level", "tol"), [(0.25, 1e-4), (0.3, 1e-4), (0.35, 1e-3), (0.4, 1e-3)]
-)
+@pytest.mark.parametrize(("level", "tol"), [(0.25, 1e-4), (0.3, 1e-4), (0.35, 1e-3), (0.4, 1e-3)])
 def test_a_jump_that_goes_along_between_two_points_is_seen(level, tol):
     """Long elements that go along with it do not see where it is, and its speed is wrong.
 

@@ -159,8 +159,8 @@ class LineMarchSettings:
     # to 5.4.
     looks_at_jumps: int = 2
     # How much stiffness between velocities of nodes counts there, beside what the shortest elements
-    # say. Ten of McKean's fronts take 6 to 11 steps with 10 and 30, with 100 five of them none, and
-    # as stiff as elsewhere 6 to 64.
+    # say. Ten of McKean's fronts take 5 to 8 steps with 10, 30 and 100, and 6 to 64 as stiff as
+    # elsewhere.
     stiff_at_jumps: float = 30.0
     # Ahead of unstable states, where errors grow by more than exp of this, elements are no longer
     # than so many sqrt(D / f'), but for this share of the domain. What an element lets through from
