@@ -18,7 +18,7 @@ from sharpfront.leastsquares.gram import MergePlace, back_substituted
 from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
-from sharpfront.leastsquares.tree import MANY, TreeElimination
+from sharpfront.leastsquares.tree import FEW, TreeElimination
 
 # Steps of refinement: each brings back the digits that squares of triangles lose.
 REFINEMENTS = 2
@@ -157,7 +157,7 @@ class FactoredTree:
 
     def _eliminated(self, nodes: Sequence[Node]) -> list[MergePlace]:
         """Return the merges: by Gram matrices where there are many moments, else by QR."""
-        if self._moments > MANY:
+        if self._moments > FEW:
             try:
                 grams = [leaf.triangle.conj().T @ leaf.triangle for leaf in self._leaves]
                 return self._merges(nodes, grams, _summed)
