@@ -52,7 +52,7 @@ def _dense(leaves, data):
 @pytest.mark.parametrize("kind", [1.0 + 0j, 1.0 + 1j], ids=["real", "complex"])
 @pytest.mark.parametrize("many", [0, 5000], ids=["gram", "qr"])
 def test_columns_are_those_of_a_dense_fit(kind, redundant, many, monkeypatch):
-    monkeypatch.setattr(kept_module, "MANY", many)
+    monkeypatch.setattr(kept_module, "FEW", many)
     rng = np.random.default_rng(3)
     leaves = _chain(rng, kind if kind.imag else 1.0 + 0j, redundant)
     if not kind.imag:
