@@ -143,7 +143,7 @@ def mean_rates(state: PatchRunState) -> FloatArray:
     Rates at its end count what stages are off by many times: patches would follow that.
     """
     if state.before is None:
-        return state.values[1]
+        return np.asarray(state.values[1])
     values, dt = state.before
     return np.asarray((values[-1] - values[0]) / dt)
 
