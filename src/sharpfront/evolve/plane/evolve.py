@@ -121,17 +121,21 @@ def evolve_plane(
     """
     system = PlaneSystem(problem)
     require_forward(system)
-    assert problem.time is not None
-    kernels = budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS)
     with blas_threads(1):
-        start = system.initial(problem.domain.sample(_SIZED))[0]
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        limits = Limits(kernels, budget.parts(COMPONENTS))
-        aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
-        course = ProductCourse(aim)
+        course = product_course(system, tol, budget)
         first = resumed_in_products(system, resume) if resume else course.begun(1.0, 1)
         if first.limited and not first.records:
             other = instead()
             if other is not None and other.history:
                 return other
         return evolved(course, first, on_step)
+
+
+def product_course(system: PlaneSystem, tol: float, budget: Budget) -> ProductCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    start = system.initial(problem.domain.sample(_SIZED))[0]
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    limits = Limits(budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS), budget.parts(COMPONENTS))
+    return ProductCourse(Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits))

@@ -110,12 +110,17 @@ def evolve_around(
     """
     system = PlaneSystem(problem)
     _require_known(system, tol)
-    assert problem.time is not None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        spread = problem.domain.sample(COMPARED_PLACES)
-        course = RotheCourse(system, tol, stationary, agenda, spread)
+        course = rothe_course(system, tol, stationary)
         return with_start_seen(problem, evolved(course, course.begun(1.0, 1), on_step))
+
+
+def rothe_course(system: PlaneSystem, tol: float, stationary: Stationary) -> RotheCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    return RotheCourse(system, tol, stationary, agenda, problem.domain.sample(COMPARED_PLACES))
 
 
 def _require_known(system: PlaneSystem, tol: float) -> None:
