@@ -13,10 +13,9 @@ from sharpfront.bases.product import Product
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import ComponentShift, Rates
 from sharpfront.evolve.plane.defect import ErrorSystem
-from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.galerkin import Galerkin, Space
 from sharpfront.evolve.plane.quadrature import Square
 from sharpfront.evolve.plane.slab import SlabFactors, Stages
-from sharpfront.evolve.plane.trial_space import Space
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Domain
