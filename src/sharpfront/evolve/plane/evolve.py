@@ -34,8 +34,8 @@ MOST_IN_PLANE = 3000
 COMPONENTS = 2
 OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
-    "right, stepped along in richer products of kernels; what the initial state and each new "
-    "placement of kernels miss, and a tenth of each slab's last coefficient in time, are added."
+    "right, stepped along in richer products of kernels; what they miss of the initial state, and "
+    "a tenth of each slab's last coefficient in time, are added."
 )
 
 

@@ -17,7 +17,7 @@ from sharpfront.evolve.plane.placement import (
     lengthened,
     place,
 )
-from sharpfront.evolve.plane.run import Aim, Limits, ProductState, Slab, functions_of
+from sharpfront.evolve.plane.run import Aim, ProductState, Slab, functions_of
 from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.geometry import Domain
 from sharpfront.place.formula_features import formula_places
@@ -54,8 +54,6 @@ def begun_march(aim: Aim) -> ProductState:
         error,
         0.0,
         leans(square, found.weights),
-        found.product.size,
-        aim.span[0],
     )
     # What richer products do not see of it stays as it is.
     seen = bound_of(domain, march)
@@ -116,20 +114,9 @@ def enlarged(march: ProductState, aim: Aim) -> ProductState | None:
 
 
 def grown(march: ProductState, slab: Slab, aim: Aim) -> ProductState | None:
-    """Return the march with more products for a slab that needs them; None at the limit.
-
-    Where the kernels would become many more than at their placement, they are placed anew about
-    the present state, if that takes fewer.
-    """
+    """Return the march with more products for a slab that needs them; None at the limit."""
     product = lengthened(march.product, richer(march.product).block(slab.after.error))
-    limits, many = aim.limits, product.size > PRODUCTS.anew * march.size
-    if many and march.t > march.since:
-        most = min(product.size, limits.kernels)
-        anew = _placed_anew(march, aim, Limits(most, limits.components))
-        if anew is not None:
-            return anew
-        march = replace(march, size=product.size, since=march.t)
-    return _with_more(march, product) if product.size <= limits.kernels else None
+    return _with_more(march, product) if product.size <= aim.limits.kernels else None
 
 
 def _with_more(march: ProductState, product: Product) -> ProductState:
@@ -140,40 +127,6 @@ def _with_more(march: ProductState, product: Product) -> ProductState:
         weights=lifted(march.weights, march.product, product),
         slope=lifted(march.slope, march.product, product),
         error=lifted(march.error, richer(march.product), richer(product)),
-        factors=None,
-        errors=None,
-    )
-
-
-def _placed_anew(march: ProductState, aim: Aim, limits: Limits) -> ProductState | None:
-    """Return the march with its kernels placed about the present state, if they are fewer."""
-    domain, layout = aim.domain, march.layout
-
-    def state(points: FloatArray) -> FloatArray:
-        return march.product.values(march.weights, layout.inverse(points, 0.0), (0, 0))
-
-    def error_before(points: FloatArray) -> FloatArray:
-        wide = richer(march.product)
-        return wide.values(march.error, layout.inverse(points, 0.0), (0, 0))
-
-    goal = PRODUCTS.placed_again * aim.size
-    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
-    if found.miss > goal or found.product.size >= limits.kernels:
-        return None
-    square = functions_of(domain, found.layout, found.product).square
-    error = fitted(error_before, found.layout, richer(found.product))
-    return replace(
-        march,
-        layout=found.layout,
-        product=found.product,
-        weights=found.weights,
-        slope=np.zeros(found.product.size),
-        error=error,
-        lost=march.lost + found.miss,
-        placed=leans(square, found.weights),
-        size=found.product.size,
-        since=march.t,
-        before=None,
         factors=None,
         errors=None,
     )

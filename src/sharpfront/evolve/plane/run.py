@@ -88,11 +88,8 @@ class ProductState:
     slope: FloatArray
     error: FloatArray  # weights of the error in richer products
     lost: float  # errors of transfers and of polynomials in time so far
-    # Leans of the components when they were placed, the number of products then, and when.
-    placed: tuple[ComponentShift, ComponentShift]
-    size: int
-    since: float
-    # Rates at the start of the slab before, and its length; None after a placement.
+    placed: tuple[ComponentShift, ComponentShift]  # leans of the components when they were placed
+    # Rates at the start of the slab before, and its length; None at the start.
     before: tuple[tuple[Rates, Rates], float] | None = None
     # Systems of a slab before, and how fast Newton's updates fell with them.
     factors: SlabFactors | None = None
