@@ -23,6 +23,7 @@ from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.form_values import FormValues, RowPoints, form_at, kinds_of
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.rows.row_scaling import Measure
+from sharpfront.rows.trace_ties import KeptMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +112,19 @@ class StageRows(PatchRows):
         Of each equation what stands beside each power of the rate.
     rate
         The mode's.
+    kept
+        Moments on faces of the patches, which other modes take as well.
     """
 
     def __init__(
-        self, problem: Problem, powers: Sequence[Sequence[LinearForm]], rate: complex
+        self,
+        problem: Problem,
+        powers: Sequence[Sequence[LinearForm]],
+        rate: complex,
+        kept: KeptMoments,
     ) -> None:
         super().__init__(problem)
+        self._ties.kept = kept
         self._conditions = _StageConditions(self.measure)
         self._stages = _StageEquations(self.measure, powers, rate)
         self.asked: list[list[StageCondition]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -45,6 +45,8 @@ MOST_PATTERNS = 256
 # 64 graded cuboids with 1.5, 2.5 and 3.5 an iteration to 1e-10 took 133, 113 and 83 steps and 116,
 # 94 and 82, with 0.5 to 0.7 and 1.2 to 1.7 times the moments that are left to the tree.
 NEAR = 2.5
+# Moments on the faces of some patches, by what they are taken of.
+KeptMoments = dict[Hashable, FloatArray]
 
 
 class TraceTies:
@@ -70,6 +72,8 @@ class TraceTies:
         self._patterns: dict[Hashable, FloatArray] = {}
         # The last faces, and ties to them that take next to no memory, of both sides.
         self._light: tuple[Faces | None, dict[tuple[int, int], Tie]] = (None, {})
+        # Moments along normals but for factors of their rows, where others want the same faces.
+        self.kept: KeptMoments | None = None
 
     def like(self, other: TraceTies) -> None:
         """Share the matrices of another problem with the same operator."""
@@ -278,22 +282,43 @@ class TraceTies:
 
     def _along_normals(
         self, patch: Patch, face: Face, here: Contact, sizes: FaceMeasure
-    ) -> FloatArray:
+    ) -> FloatArray | Scaled:
         """Return the same with derivatives along normals in space.
 
         Where two charts meet, boxes meet a side of a strip or a shell, or only a part lies inside.
         """
-        at, mean, normals = self._on_face(patch, face, here, sizes)
         on_box = face.part is not None and not isinstance(face.part, ShellFace)
         orders = self.data_of(patch, here.axis) if on_box else self.total
+        scales = tuple(
+            sizes.vote * (sizes.depth**k * sizes.least ** self.measure.rough[unknown])
+            for unknown in self.measure.unknowns
+            for k in range(orders[unknown])
+        )
+        if self.kept is None:
+            moments = self._moments_along_normals(patch, face, here, sizes, orders)
+            return np.asarray(Scaled(scales, moments)) if scales else moments
+        key = (*face.contacts, here, sizes.counts, sizes.decays, *orders.values())
+        if key not in self.kept:
+            self.kept[key] = self._moments_along_normals(patch, face, here, sizes, orders)
+        return Scaled(scales, self.kept[key]) if scales else self.kept[key]
+
+    def _moments_along_normals(
+        self,
+        patch: Patch,
+        face: Face,
+        here: Contact,
+        sizes: FaceMeasure,
+        orders: Mapping[str, int],
+    ) -> FloatArray:
+        """Return these moments of each datum, in units of space."""
+        at, mean, normals = self._on_face(patch, face, here, sizes)
         taylor, unknowns = taylor_of(patch, at), self.measure.unknowns
         rows = [np.zeros((0, len(unknowns) * patch.size))]
         for unknown in unknowns:
             for k in range(orders[unknown]):
                 form = normal_derivative(unknown, normals.T, k, len(at)).in_chart(taylor)
-                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
-                rows.append(mean @ scattered_matrix(form, scale, patch, at, unknowns))
-        return np.asarray(sizes.vote * np.concatenate(rows))
+                rows.append(mean @ scattered_matrix(form, 1.0, patch, at, unknowns))
+        return np.concatenate(rows)
 
     def _on_face(
         self, patch: Patch, face: Face, here: Contact, sizes: FaceMeasure

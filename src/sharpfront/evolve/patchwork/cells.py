@@ -135,15 +135,16 @@ class Meshing:
             fresh = [c.patch for c in cells if c.patch not in known]
             known |= zip(fresh, _fitted_to(fresh, looks), strict=True)
             basis = PatchworkBasis(tuple(c.patch for c in cells))
+            weights = np.concatenate(
+                [np.stack([b.ravel() for b in known[p]]) for p in basis.patches], axis=1
+            )
+            gaps = np.abs(basis.sums(weights, self.watched) - true) / unit[:, None]
+            owner = basis.owner(self.watched)
             lost = np.zeros(len(self.watched), dtype=bool)
-            for r, own in enumerate(true):
-                blocks = [known[c.patch][r] / unit[r] for c in cells]
-                weights = np.concatenate([b.ravel() for b in blocks])
-                gap = np.abs(basis.values(weights, self.watched, (0, 0)) - own / unit[r])
+            for r, gap in enumerate(gaps):
+                blocks = [known[patch][r] / unit[r] for patch in basis.patches]
                 tail = self.tails(cells, [blocks]).tail.max(axis=1)
-                lost |= gap > np.maximum(
-                    MARCH.beyond * tail[basis.owner(self.watched)], MARCH.standing_out
-                )
+                lost |= gap > np.maximum(MARCH.beyond * tail[owner], MARCH.standing_out)
             if not lost.any():
                 break
             cells = self.halved_at(cells, self.watched[lost])

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import STAGES, amplified, diagonal
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
@@ -104,7 +105,8 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     # Rates in a layer that grows like the root of time hold for a share of its age.
     grows = state.missed is not None and dt > MARCH.ahead * (state.t - state.missed)
     ahead = 0.0 if grows else dt
-    wanted = PredictedState(basis, frame, state.t, state.values / unit[:, None], ahead, field)
+    going = np.stack([state.values[0], mean_rates(state)]) / unit[:, None]
+    wanted = PredictedState(basis, frame, state.t, going, ahead, field)
     late = frame is not None or run.meshing.misses(state.cells, wanted.later)
     # What these patches hold is no narrower than they are.
     middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
@@ -132,6 +134,17 @@ def tended_patches(run: PatchRun, state: PatchRunState, frame: MovingFrame | Non
     if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
         return carried_over(state, cells, frame)
     return state
+
+
+def mean_rates(state: PatchRunState) -> FloatArray:
+    """Return how unknowns have gone in the last step, (K, n); at a start, how they go.
+
+    Rates at its end count what stages are off by many times: patches would follow that.
+    """
+    if state.before is None:
+        return state.values[1]
+    values, dt = state.before
+    return np.asarray((values[-1] - values[0]) / dt)
 
 
 def carried_by(

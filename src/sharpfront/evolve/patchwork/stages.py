@@ -32,6 +32,7 @@ from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.stage_rows import StageCondition, StageRows
+from sharpfront.rows.trace_ties import KeptMoments
 
 # Real or complex.
 Numbers = NDArray[Any]
@@ -77,6 +78,7 @@ class PatchDiscrete:
         self._index: list[Ints] = []
         self._elimination: TreeElimination | None = None
         self._during: dict[tuple[int, bytes], PointsDuringStep] = {}
+        self._on_faces: KeptMoments = {}
 
     def in_frame(self, frame: MovingFrame | None) -> PatchDiscrete:
         """Return the same patches, going along in another way."""
@@ -93,7 +95,7 @@ class PatchDiscrete:
 
     def tree(self, tangents: Tangents, rate: complex) -> FactoredTree:
         """Return the rows of one mode, factored."""
-        rows = StageRows(tangents.problem(abs(rate)), tangents.powers, rate)
+        rows = StageRows(tangents.problem(abs(rate)), tangents.powers, rate, self._on_faces)
         patches, tiling = self.basis.patches, self.tiling
         if self._elimination is None:
             # Which traces there are, and how many moments of each, is the same for all modes.
