@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 import sharpfront as sf
+from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
-from sharpfront.progress import _share, line_of, log_step, told
+from sharpfront.progress import _share, log_step, told
 
 PROBLEM = """
 import sharpfront as sf
@@ -26,9 +27,7 @@ def problem():
 
 def step(time):
     mixture = Mixture(np.ones(1), np.array([[0.25]]), np.array([[[1e-4]]]))
-    return SimpleNamespace(
-        step=3, time=time, dt=0.01, kernels=40, error_estimate=1e-6, iterations=4, mixture=mixture
-    )
+    return TimeStep(3, time, 0.01, 40, 1e-6, 4, 0.1, Known(mixture, np.zeros(1)))
 
 
 def test_solving_says_nothing_by_default(capfd):
@@ -47,7 +46,7 @@ def test_one_line_for_each_solve(caplog):
     with caplog.at_level(logging.INFO, logger="sharpfront"):
         solution = sf.solve(problem())
     lines = [r.getMessage() for r in caplog.records]
-    assert lines == [line_of(record) for record in solution.history]
+    assert lines == [record.words for record in solution.history]
     assert lines[0].startswith(f"solve 0: {solution.history[0].kernels} kernels, estimated error")
 
 

@@ -48,6 +48,11 @@ class Record:
     seconds: float
     mixture: Mixture | None = None
 
+    @property
+    def words(self) -> str:
+        """What the adaptation came to, in one line."""
+        return f"solve {self.iteration}: {_came_to(self)}, residual {self.residual:.2e}"
+
 
 @dataclass(frozen=True, eq=False)
 class TimeStep:
@@ -83,6 +88,11 @@ class TimeStep:
     seconds: float
     look: Look
 
+    @property
+    def words(self) -> str:
+        """What the step came to, in one line."""
+        return f"step {self.step}: t = {self.time:.6g}, dt = {self.dt:.2e}, {_came_to(self)}"
+
     @cached_property
     def _seen(self) -> tuple[Mixture | None, NDArray[np.float64]]:
         return self.look()
@@ -108,6 +118,10 @@ class Known:
     def __call__(self) -> tuple[Mixture | None, NDArray[np.float64]]:
         """Return them."""
         return self.mixture, self.speeds
+
+
+def _came_to(record: Record | TimeStep) -> str:
+    return f"{record.kernels} kernels, estimated error {record.error_estimate:.2e}"
 
 
 def packed_record(record: Record | TimeStep) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def log_step(record: Any) -> None:
     """Log one `Record` or `TimeStep`."""
     if not LOGGER.isEnabledFor(logging.INFO):
         return
-    LOGGER.info("%s", line_of(record))
+    LOGGER.info("%s", record.words)
     if not LOGGER.isEnabledFor(logging.DEBUG):
         return
     details = {k: v for k, v in vars(record).items() if isinstance(v, int | float)}
@@ -35,14 +35,6 @@ def log_step(record: Any) -> None:
     if record.mixture is not None:
         means = [", ".join(f"{x:.6g}" for x in mean) for mean in record.mixture.means]
         LOGGER.debug("mixture: %d components at %s", len(means), "; ".join(means))
-
-
-def line_of(record: Any) -> str:
-    """Return what a solve or a step came to, in one line."""
-    end = f"{record.kernels} kernels, estimated error {record.error_estimate:.2e}"
-    if hasattr(record, "dt"):
-        return f"step {record.step}: t = {record.time:.6g}, dt = {record.dt:.2e}, {end}"
-    return f"solve {record.iteration}: {end}, residual {record.residual:.2e}"
 
 
 @contextlib.contextmanager
@@ -83,7 +75,7 @@ def _bar(
         def advance(record: Any) -> None:
             first.append(record.error_estimate)
             share = _time_share(record, span) if span else _share(first[0], first[-1], tol)
-            update(share, line_of(record))
+            update(share, record.words)
 
         yield advance
 

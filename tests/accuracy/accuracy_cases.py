@@ -31,11 +31,10 @@ class Case:
     problem: sf.Problem
     exact: Callable[..., Any]
     features: tuple[Feature, ...] = ()
-    kernels: int = 400
     tags: frozenset[str] = field(default_factory=frozenset)
 
 
-def made(name, interval, operator, exact, features=(), boundary=True, kernels=400, **conditions):
+def made(name, interval, operator, exact, features=(), boundary=True, **conditions):
     """Return a case whose source is made from its exact solution: L u = L exact."""
     if boundary:
         conditions["boundary"] = lambda u, x: u - exact(x)
@@ -44,7 +43,7 @@ def made(name, interval, operator, exact, features=(), boundary=True, kernels=40
         lambda u, x: operator(u, x) - operator(exact(x), x),
         **conditions,
     )
-    return Case(name, problem, exact, tuple(Feature(*f) for f in features), kernels)
+    return Case(name, problem, exact, tuple(Feature(*f) for f in features))
 
 
 def value(exact):
@@ -347,7 +346,6 @@ def fronts():
         lambda u, x: u - 1e-8 * u.dxx,
         lambda x: sum((-1) ** i * np.tanh((x - place) / 1e-4) for i, place in enumerate(places)),
         [(place, 1e-4) for place in places],
-        kernels=4000,
     )
     yield made(
         "weak front",

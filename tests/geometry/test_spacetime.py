@@ -74,3 +74,11 @@ def test_state_restores_it(domain):
     assert again.time == domain.time and repr(again) == repr(domain)
     points = domain.sample(20)
     assert np.array_equal(again.distance(points), domain.distance(points))
+
+
+def test_whether_it_is_a_box_and_in_time_is_asked_of_a_domain():
+    box = Box((0, 1), (0, 2))
+    assert box.is_box and Interval(0, 1).is_box
+    assert not (DISK.is_box or DISK.space.is_box or box.named("wall").is_box)
+    assert DISK.time == (0, 3) and box.time is None
+    assert DISK.space.space is DISK.space and box.space is box

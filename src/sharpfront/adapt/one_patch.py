@@ -28,7 +28,6 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment, assess
-from sharpfront.geometry import Box
 from sharpfront.kernels.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
 from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import Blocked, LeastSquares
@@ -273,7 +272,7 @@ def _seams(problem: Problem, bases: Mapping[str, Basis], count: int, seed: int) 
 
 def _integrals(problem: Problem) -> list[IntegralCondition]:
     stated = [c for c in problem.further if isinstance(c, IntegralCondition)]
-    if stated and not isinstance(problem.domain, Box):
+    if stated and not problem.domain.is_box:
         raise ProblemError(
             "Integral conditions are taken on boxes and on regions of the plane; on other shapes "
             "fix the solution by a condition at a point, sf.at((x, y, z), ...)."

@@ -10,10 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
-from sharpfront.bases.cut_cells import BESIDE, Region
+from sharpfront.bases.cut_cells import BESIDE, Region, StripEdges
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut_cells import SolidRegion
-from sharpfront.bases.strip_edges import StripEdges
 
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9

@@ -34,7 +34,7 @@ from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import ProblemError, SharpfrontError
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.problem import Problem
 from sharpfront.problem_file import Statement, read_text
 from sharpfront.problem_file.measure import cloud
@@ -251,7 +251,7 @@ class Entry:
     def _in_space(self, domain: Domain, value: float, per_axis: int | None) -> FloatArray:
         known, facts = self._parameters(value), self._facts
         curves = [f for f in facts["features"] if "along" in f]
-        box = isinstance(domain, Box) and domain.dimension < 4
+        box = domain.is_box and domain.dimension < 4
         usual = _PER_AXIS.get(domain.dimension, 6)
         count = per_axis or (usual if box else min(usual, 150))
         if curves:

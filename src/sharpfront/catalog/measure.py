@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
 from sharpfront.problem_file.measure import errors_at
@@ -87,7 +87,7 @@ def moment_rule(entry: Timed, value: float, t: float) -> TimeRule:
 
 def _at(domain: Domain, panels: int, features: Sequence[Feature], t: float) -> TimeRule:
     low, high = (float(end) for end in domain.bounds[:, 0])
-    periodic = isinstance(domain, Box) and domain.periodic_axes[0]
+    periodic = domain.periodic_axes[0]
     even = np.linspace(low, high, panels + 1)
     cuts = [even, *(_cuts(f, low, high, periodic) for f in features)]
     x, weights = _gauss(np.unique(np.concatenate(cuts)), _ORDER)

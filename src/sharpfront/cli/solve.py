@@ -94,7 +94,6 @@ def carry_out(statement: Statement, wanted: options.Wanted) -> None:
 
 def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
     from sharpfront.cli.results import Facts, measured, written
-    from sharpfront.progress import line_of
 
     span, quiet = statement.problem.time, wanted.quiet or wanted.json
     length = span[1] - span[0] if span else None
@@ -104,7 +103,7 @@ def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
     ) as say:
 
         def on_step(record: Any) -> None:
-            say(line_of(record), record.time - span[0] if span else None)
+            say(record.words, record.time - span[0] if span else None)
 
         solution: Solution = statement.solve(
             tol=wanted.tol, max_kernels=wanted.max_kernels, on_step=on_step

@@ -19,7 +19,6 @@ from sharpfront.equation.operator import Operator
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.layered_media import layers_of
 from sharpfront.evolve.wellposed import SIDES, require_well_posed
-from sharpfront.geometry import Interval
 from sharpfront.pieces.frame import Bends
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import time_order, velocity_name
@@ -127,7 +126,7 @@ class TimeSystem:
 
 def time_system(problem: Problem) -> TimeSystem:
     """Return the equations of a problem on an interval, or say what cannot be solved."""
-    if not isinstance(problem.domain, Interval):
+    if problem.domain.dimension != 1:
         raise ProblemError(f"Expected an interval, got {problem.domain!r}.")
     if problem.further:
         raise ProblemError(

@@ -13,7 +13,6 @@ from sharpfront.errors import ProblemError
 from sharpfront.problem_file import Statement
 from sharpfront.problem_file.rewrite import with_values
 from sharpfront.problem_file.statement import read_text
-from sharpfront.progress import line_of
 from sharpfront.show.pages.page import HtmlPage
 from sharpfront.show.pages.sections import figures, history, trust, verdict
 from sharpfront.show.pages.solved import solution_data, viewer_markup
@@ -56,7 +55,7 @@ class Answers:
             statement = _stated(job)
             tell("looking for where the solution is sharp")
             started = time.perf_counter()
-            solution = statement.solve(tol=job["tol"], on_step=lambda record: tell(line_of(record)))
+            solution = statement.solve(tol=job["tol"], on_step=lambda record: tell(record.words))
             self._solved[key] = (statement, solution, time.perf_counter() - started)
             while len(self._solved) > _KEPT:
                 del self._solved[next(iter(self._solved))]

@@ -66,6 +66,11 @@ class Box(Shape):
         vars(self).update(sides=tuple(map(_checked_side, every)), _called=called)
         vars(self).update(_joined=_axes(periodic, self.coordinates))
 
+    @property
+    def is_box(self) -> bool:
+        """Whether it is a product of intervals whose ends are its parts."""
+        return True
+
     def __repr__(self) -> str:
         joined = tuple(itertools.compress(self.coordinates, self.periodic_axes))
         kind = f", periodic={joined}" if joined else ""

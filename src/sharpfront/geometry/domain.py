@@ -45,6 +45,18 @@ class Domain(Protocol):
     def __hash__(self) -> int: ...
 
     @property
+    def is_box(self) -> bool:
+        """Whether it is a product of intervals whose ends are its parts."""
+
+    @property
+    def space(self) -> Domain:
+        """The domain without time: itself, if it has none."""
+
+    @property
+    def time(self) -> tuple[float, float] | None:
+        """The span of time; None without."""
+
+    @property
     def dimension(self) -> int:
         """The number of space coordinates."""
 
@@ -103,6 +115,11 @@ class SpaceTime:
 
     space: Domain  # the region
     time: tuple[float, float]  # the first and the last moment
+
+    @property
+    def is_box(self) -> bool:
+        """Never: moments are no parts of a boundary."""
+        return False
 
     def __repr__(self) -> str:
         return f"SpaceTime({self.space!r}, ({self.time[0]:g}, {self.time[1]:g}))"

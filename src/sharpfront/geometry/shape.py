@@ -54,6 +54,21 @@ class Shape(ABC):
     def state(self) -> State:
         """Return words, numbers and arrays from which `restore_domain` makes the domain again."""
 
+    @property
+    def is_box(self) -> bool:
+        """Whether it is a product of intervals whose ends are its parts."""
+        return False
+
+    @property
+    def space(self) -> Domain:
+        """The domain without time: this one."""
+        return self
+
+    @property
+    def time(self) -> tuple[float, float] | None:
+        """The span of time: none."""
+        return None
+
     def pieces_in(self, window: Points | None) -> Pieces:
         """Return the pieces, found once for all where the region is bounded."""
         return self._own_pieces if np.all(np.isfinite(self.bounds)) else self.pieces(window)

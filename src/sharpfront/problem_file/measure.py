@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray
-from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.domain import SpaceTime
+from sharpfront.geometry import Domain
 from sharpfront.show.data.kernels import dense_places, kernels_of
 from sharpfront.solution import Solution
 
@@ -66,8 +65,8 @@ def size_of(values: Any) -> float:
 def following_points(solution: Solution, unknown: str) -> FloatArray:
     """Return points of the domain, spread over it and dense where the kernels are, (m, d)."""
     domain = solution.domain
-    if isinstance(domain, SpaceTime):
-        return _moments(solution, domain)
+    if domain.time is not None:
+        return _moments(solution, domain.time)
     kernels = kernels_of(solution.approximation.bases[unknown])
     if domain.dimension == 1:
         low, high = domain.bounds[:, 0]
@@ -93,24 +92,24 @@ def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
     for part in domain.parts:
         on = domain.boundary(part, each)
         parts.append(on.points - inset * on.normals)
-    if isinstance(domain, Box):
-        parts.append(np.array(list(itertools.product(*domain.sides))))
+    if domain.is_box:
+        parts.append(np.array(list(itertools.product(*domain.bounds.T))))
     points = np.concatenate(parts)
     return points[domain.contains(points)]
 
 
-def _moments(solution: Solution, domain: SpaceTime) -> FloatArray:
+def _moments(solution: Solution, span: tuple[float, float]) -> FloatArray:
     """Return points of space at some moments, denser at the mixture of each."""
-    steps = solution.history
-    found = [_at_moment(domain, t, None) for t in np.linspace(*domain.time, _MOMENTS)]
+    domain, steps = solution.domain, solution.history
+    found = [_at_moment(domain.space, t, None) for t in np.linspace(*span, _MOMENTS)]
     for i in np.unique(np.linspace(0, len(steps) - 1, _MOMENTS).astype(int)) if steps else ():
-        found.append(_at_moment(domain, min(steps[i].time, domain.time[1]), steps[i].mixture))
+        moment = min(steps[i].time, span[1])
+        found.append(_at_moment(domain.space, moment, steps[i].mixture))
     points = np.concatenate(found)
     return points[domain.contains(points)]
 
 
-def _at_moment(domain: SpaceTime, moment: float, mixture: Any) -> FloatArray:
-    space = domain.space
+def _at_moment(space: Domain, moment: float, mixture: Any) -> FloatArray:
     if space.dimension > 1:
         places = cloud(space, _CLOUD // _MOMENTS)
     else:

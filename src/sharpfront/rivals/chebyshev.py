@@ -9,7 +9,6 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebder, chebvander
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry import Box
 from sharpfront.rivals.collocation import (
     AtPoints,
     Tabled,
@@ -48,7 +47,7 @@ class Chebyshev(AtPoints):
     def applies(self, subject: Subject) -> str:
         """Return why not."""
         return super().applies(subject) or refused(
-            (not isinstance(subject.problem.domain, Box), "the domain is not a box"),
+            (not subject.problem.domain.is_box, "the domain is not a box"),
             (region(subject.problem).dimension > 3, "more than three coordinates"),
         )
 

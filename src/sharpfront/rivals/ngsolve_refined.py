@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression
 from sharpfront.equation.graph import derivatives_in, folded, ordered
-from sharpfront.geometry import Box, Polygon
+from sharpfront.geometry import Polygon
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject, tried
 from sharpfront.rivals.scikit_fem import SIZES, WeakForm, weak_refusal
@@ -74,7 +74,10 @@ class NgSolve(Rival):
     def applies(self, subject: Subject) -> str:
         """Return why not."""
         problem = subject.problem
-        if not isinstance(problem.domain, Box | Polygon) or problem.domain.dimension != 2:
+        if (
+            not (problem.domain.is_box or isinstance(problem.domain, Polygon))
+            or problem.domain.dimension != 2
+        ):
             return "it is written for boxes and polygons in the plane"
         if not problem.is_linear:
             return "it is written for linear problems"
@@ -129,8 +132,8 @@ def _first_mesh(problem: Problem) -> Any:
     from netgen.geom2d import SplineGeometry
 
     geometry, domain = SplineGeometry(), problem.domain
-    if isinstance(domain, Box):
-        (a, b), (c, d) = domain.sides
+    if domain.is_box:
+        (a, c), (b, d) = domain.bounds.tolist()
         corners = [(a, c), (b, c), (b, d), (a, d)]
     else:
         assert isinstance(domain, Polygon)

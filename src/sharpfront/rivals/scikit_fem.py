@@ -12,7 +12,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
-from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject, only_values, tried
 
@@ -109,7 +108,7 @@ def boundary_values(problem: Problem) -> Callable[[FloatArray], FloatArray]:
         return np.asarray(-zero / (one - zero))
 
     def at(points: FloatArray) -> FloatArray:
-        if not isinstance(problem.domain, Box):
+        if not problem.domain.is_box:
             return value(problem.conditions[0].residuals[0], points)
         found = np.zeros(len(points))
         for condition in problem.conditions:
@@ -130,7 +129,7 @@ class ScikitFem(Rival):
     def applies(self, subject: Subject) -> str:
         """Return why not."""
         problem = subject.problem
-        if not isinstance(problem.domain, Box):
+        if not problem.domain.is_box:
             return "it is written for boxes"
         return weak_refusal(problem, 3)
 

@@ -16,7 +16,6 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import cloud, max_error
 from sharpfront.errors import ProblemError, SharpfrontError
-from sharpfront.geometry.domain import SpaceTime
 from sharpfront.problem_file import Statement
 from sharpfront.problem_file.measure import following_points, size_of
 from sharpfront.rivals.collocation import region
@@ -86,7 +85,7 @@ def _points(
         found = found[:, None] if found.ndim == 1 else found
     elif reference is not None:
         found = following_points(reference, name)
-    elif isinstance(domain, SpaceTime):
+    elif domain.time is not None:
         found = domain.sample(_JUDGED_AT, "quasi")
     else:
         found = cloud(domain, _JUDGED_AT)

@@ -13,7 +13,6 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.files import replacing
-from sharpfront.geometry import Box, SpaceTime
 from sharpfront.loading import extra_module
 from sharpfront.show.data.kernels import graded_axis
 from sharpfront.show.data.mesh import box_mesh, clipped, patch_mesh
@@ -100,7 +99,7 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, Ints]:
     """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
     domain = solution.domain
     d = domain.dimension
-    if isinstance(domain, SpaceTime):
+    if domain.time is not None:
         raise DomainError(
             "export() writes a problem in time as .nc, over space and time; a mesh has no time."
         )
@@ -124,7 +123,7 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, Ints]:
         mesh = box_mesh([graded_axis(basis, i, domain.bounds, count) for i in range(d)])
         knows_shape = False
     # Kernels, and one patch for all, know nothing of a shape in their box.
-    mesh = mesh if knows_shape or isinstance(domain, Box) else clipped(mesh, domain.contains)
+    mesh = mesh if knows_shape or domain.is_box else clipped(mesh, domain.contains)
     return mesh.points, mesh.cells
 
 

@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.files import replacing
-from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.geometry import Domain
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, as_points
@@ -89,7 +89,7 @@ class Solution(Functionals):
     @property
     def in_time(self) -> bool:
         """Whether it is a solution in time: its last coordinate is t, its history one of steps."""
-        return isinstance(self.domain, SpaceTime)
+        return self.domain.time is not None
 
     @property
     def kernels(self) -> int:

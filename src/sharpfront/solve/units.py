@@ -21,7 +21,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Derivative, Expression, Leaf
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.geometry import Domain
 from sharpfront.kernels.basis import Basis, PlacedBasis
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.problem.initial import InitialState
@@ -310,10 +310,11 @@ def _places(found: Solution, basis: Basis) -> FloatArray | None:
     if isinstance(basis, PlacedBasis):
         centres = np.asarray(basis.centres)
         return centres[:: max(1, len(centres) // PLACES)]
-    if not isinstance(found.domain, SpaceTime) or basis.dimension < 3:
+    span = found.domain.time
+    if span is None or basis.dimension < 3:
         return None
     spread = found.domain.space.sample(PLACES)
-    moments = np.linspace(*found.domain.time, MOMENTS)
+    moments = np.linspace(*span, MOMENTS)
     return np.concatenate([np.column_stack([spread, np.full(PLACES, t)]) for t in moments])
 
 

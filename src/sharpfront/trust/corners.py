@@ -10,14 +10,14 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.geometry import Box
+from sharpfront.geometry import Domain
 from sharpfront.problem import Condition, Problem
 from sharpfront.trust.settings import TRUST
 
 
 def contradicting_sides(problem: Problem, tol: float) -> Outcome | None:
     """Return where two conditions that give u meet and disagree, if they do so by more than tol."""
-    if not isinstance(problem.domain, Box) or len(problem.unknowns) > 1:
+    if not problem.domain.is_box or len(problem.unknowns) > 1:
         return None
     given = [c for c in problem.conditions if len(c.forms) == 1 and c.forms[0].order == 0]
     worst, size, words = 0.0, 1.0, ""
@@ -38,7 +38,7 @@ def contradicting_sides(problem: Problem, tol: float) -> Outcome | None:
     return Outcome(OutcomeKind.CONTRADICTION, words) if worst > TRUST.counts * tol * size else None
 
 
-def _edge(domain: Box, one: str, two: str) -> FloatArray | None:
+def _edge(domain: Domain, one: str, two: str) -> FloatArray | None:
     """Return points at which two sides of a box meet, ends included; None if they do not."""
     (first, start), (second, place) = (_plane(domain, part) for part in (one, two))
     if first == second:
@@ -50,7 +50,7 @@ def _edge(domain: Box, one: str, two: str) -> FloatArray | None:
     return points
 
 
-def _plane(domain: Box, part: str) -> tuple[int, float]:
+def _plane(domain: Domain, part: str) -> tuple[int, float]:
     """Return the axis across a side of a box and its place along it."""
     there = domain.boundary(part, 1)
     axis = int(np.argmax(np.abs(there.normals[0])))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import DomainError
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.maps import Chart
 from sharpfront.trust.settings import TRUST
 
@@ -20,7 +20,7 @@ TO_ROUNDING = 1e-6
 
 def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
     """Raise an error where a point of the domain, or of its boundary, lies on no patch."""
-    if isinstance(domain, Box):
+    if domain.is_box:
         return
     around = [
         domain.boundary(part, TRUST.on_piece * len(domain.smooth_pieces(part))).points

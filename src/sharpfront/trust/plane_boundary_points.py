@@ -14,7 +14,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.narrow_features import RESOLVED, inner_arguments, steps
 from sharpfront.equation.oblique_features import turning_functions
 from sharpfront.equation.values import environment
-from sharpfront.geometry import BoundaryPoints, Box
+from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.curves import Curve, ring
 from sharpfront.geometry.panels import Ints, Panels
 from sharpfront.geometry.shape import pieces_of
@@ -150,13 +150,13 @@ def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:
     """Return the pieces of a boundary, the domain on their left."""
     if tiling.outline:
         return [(part, curve) for part, curve, _ in tiling.outline]
-    if isinstance(tiling.domain, Box):
+    if tiling.domain.is_box:
         return _sides(tiling.domain)
     pieces = pieces_of(tiling.domain).items()
     return [(part, c) for part, own in pieces for c in own if isinstance(c, Curve)]
 
 
-def _sides(box: Box) -> list[tuple[str, Curve]]:
+def _sides(box: Domain) -> list[tuple[str, Curve]]:
     """Return the sides of a box in the plane that are not joined to others."""
     (x0, y0), (x1, y1) = box.bounds
     corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])

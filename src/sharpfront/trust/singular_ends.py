@@ -18,7 +18,6 @@ from sharpfront.equation.expression import Constant, Key
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.geometry import Box
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
@@ -124,7 +123,7 @@ def undetermined(problem: Problem) -> Outcome | None:
     On boxes equations are asked along each axis for what varies along it alone: close to a side
     that is what counts.
     """
-    if not (isinstance(problem.domain, Box) and _varies(problem)):
+    if not (problem.domain.is_box and _varies(problem)):
         return None
     middle = (1.0 - ACROSS) * problem.domain.bounds[0] + ACROSS * problem.domain.bounds[1]
     lines = [_Line(problem, axis, middle) for axis in range(problem.domain.dimension)]

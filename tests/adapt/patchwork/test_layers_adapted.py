@@ -9,7 +9,7 @@ from sharpfront.adapt.patchwork.adaptor import Patches
 from sharpfront.adapt.patchwork.layer_tails import LayerTails
 from sharpfront.maps import Shell
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.strips.layered_surfaces import layers_along
+from sharpfront.place.strips.shells import layers_along
 from sharpfront.place.tiling.tiling import tiling_of
 
 BALL = sf.Ball((0.1, -0.2, 0.3), 0.8)

@@ -65,8 +65,8 @@ from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.wakes import shears_of
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.collars import collared
-from sharpfront.place.strips.layered_surfaces import layers_along
 from sharpfront.place.strips.shears import sheared
+from sharpfront.place.strips.shells import layers_along
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows

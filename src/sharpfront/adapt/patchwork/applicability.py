@@ -7,7 +7,6 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import linear_part, nonlinear_part
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import Outcome
-from sharpfront.geometry import Interval
 from sharpfront.place.patches.first_patches import has_edges
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
@@ -69,7 +68,7 @@ def needs_patches(problem: Problem) -> bool:
     There one equation is solved piece by piece anyway, and patches take fluxes that jump, loads,
     beams with edges in their data, and what is infinite at an end, where they have no points.
     """
-    if isinstance(problem.domain, Interval) and len(problem.unknowns) == 1:
+    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         high = _order(problem) > 2
         poles = problem.has_poles_at_ends and not high
         edges = high and problem.is_linear and has_edges(problem)

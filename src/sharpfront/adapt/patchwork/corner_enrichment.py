@@ -27,7 +27,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, jumps_of
 from sharpfront.bases.local_functions import HeldFunctions
 from sharpfront.equation.expression import Constant
-from sharpfront.geometry import Box
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
@@ -150,7 +149,7 @@ class Wedges:
         """
         problem = self.problem
         return (
-            isinstance(problem.domain, Box)
+            problem.domain.is_box
             and not (problem.is_singular or self.jumps)
             and problem.domain.dimension == self._order == 2
             and all(max(term.orders) == term.order for term in problem.forms[0].terms)

@@ -14,8 +14,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, count
 from sharpfront.bases.layer_functions import LayerFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.place.strips.layered_surfaces import joint_degrees
 from sharpfront.place.strips.settings import STRIPS
+from sharpfront.place.strips.shells import joint_degrees
 from sharpfront.solution.approximation import Approximation
 
 # So many last degrees count as the tail: odd and even ones may differ.

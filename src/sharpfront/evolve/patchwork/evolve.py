@@ -26,7 +26,6 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
-from sharpfront.geometry import Box
 from sharpfront.kernels.basis import Basis
 from sharpfront.place.formula_features import crossings
 from sharpfront.place.patches.first_patches import edges_of_data
@@ -75,7 +74,7 @@ class PatchCourse:
             any(system.jumps(t, self.tol) for t in moments)
             or system.misses_slopes(self.tol)
             # Straight sides gain nothing by it.
-            or (not isinstance(system.problem.domain, Box) and system.misses_rates(self.tol))
+            or (not system.problem.domain.is_box and system.misses_rates(self.tol))
         )
 
     def run(self, share: float) -> PatchRun:
@@ -140,14 +139,14 @@ def evolve_patches(
     """
     system = plane_system(problem)
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        course = _course(system, tol, budget)
+        course = course_on_patches(system, tol, budget)
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0).meshing.first()])
         run = course.run(1.0)
         first = resumed_on_patches(run, resume) if resume else course.begun(1.0, 1)
         return evolved(course, first, on_step)
 
 
-def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
+def course_on_patches(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     """Return what holds for all runs of a problem."""
     problem = system.problem
     assert problem.time is not None

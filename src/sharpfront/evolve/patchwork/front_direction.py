@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import TIME, Coordinate
 from sharpfront.equation.graph import ordered
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.geometry import Box
+from sharpfront.geometry import Domain
 from sharpfront.problem import Problem
 
 # Nodes along an axis of the grid on which values are passed, and how often gaps are halved.
@@ -29,7 +29,7 @@ THIN = 0.01
 class StartingFront(NamedTuple):
     """A front that unknowns begin with: its box, its normal, (2,), and places on it, (m, 2)."""
 
-    box: Box
+    box: Domain
     normal: FloatArray
     places: FloatArray
 
@@ -49,7 +49,7 @@ def starting_front(system: PlaneSystem) -> StartingFront | None:
     box = system.problem.domain
     every = [*system.equations, *(r for own in system.conditions for r in own)]
     known = all(sum(orders) <= 2 for orders in system.derivatives(every))
-    if not isinstance(box, Box) or any(box.periodic_axes) or not known or max(system.orders) > 1:
+    if not box.is_box or any(box.periodic_axes) or not known or max(system.orders) > 1:
         return None
     if _is_timed(system):
         return None
@@ -82,7 +82,7 @@ def _turned(one: FloatArray, other: FloatArray) -> float:
     return abs(float(one[0] * other[1] - one[1] * other[0]))
 
 
-def _front_of(state: Callable[[FloatArray], FloatArray], box: Box) -> StartingFront | None:
+def _front_of(state: Callable[[FloatArray], FloatArray], box: Domain) -> StartingFront | None:
     """Return the normal that all levels of a state have; None where they bend or differ."""
     bounds = box.bounds
     axes = [np.linspace(low, high, NODES) for low, high in bounds.T]

@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.row_points import MovingFrame, PointsDuringStep
 from sharpfront.evolve.patchwork.settings import MARCH
-from sharpfront.geometry import Box
+from sharpfront.geometry import Domain
 from sharpfront.maps import Drift, Drifts, drift_tables
 from sharpfront.rows.moments import projected
 
@@ -50,7 +50,7 @@ def present(during: PointsDuringStep, values: FloatArray) -> RatesAtPoints:
     return RatesAtPoints(during.points, (of_all((1, 0, 0)), of_all((0, 1, 0))), of_all((0, 0, 1)))
 
 
-def velocity_field(now: RatesAtPoints, box: Box, scale: FloatArray) -> Drift | None:
+def velocity_field(now: RatesAtPoints, box: Domain, scale: FloatArray) -> Drift | None:
     """Return the velocity with which unknowns are carried along, None if that is not what they do.
 
     It is the least-squares solution of u_t + v . grad u = 0 at the points of all patches, so that
@@ -80,7 +80,7 @@ def velocity_field(now: RatesAtPoints, box: Box, scale: FloatArray) -> Drift | N
     return Drift(box.bounds, box.periodic_axes, weights.reshape(2, -1).T)
 
 
-def _stiffness(box: Box) -> FloatArray:
+def _stiffness(box: Domain) -> FloatArray:
     """Return the mean square of velocities' slopes in units of the box, (2 P, 2 P).
 
     Where nothing tells how unknowns go, velocities are to go on evenly.

@@ -27,7 +27,6 @@ from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.straight_front import StraightFront, straight_front
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
 from sharpfront.evolve.termination import StuckError
-from sharpfront.geometry import Box
 from sharpfront.maps import Drift, Drifts, FrontDrift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
@@ -153,7 +152,7 @@ def carried_by(
 ) -> tuple[PatchRunState, Drift | StraightFront | None]:
     """Return a run with rates in place, not along a frame, and with what unknowns are carried."""
     domain = run.system.problem.domain
-    if not isinstance(domain, Box) or state.shared:
+    if not domain.is_box or state.shared:
         return state, None
     now = present(
         PointsDuringStep(run.discrete(state.basis).inner, frame, np.array([state.t])), state.values

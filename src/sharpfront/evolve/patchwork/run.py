@@ -19,7 +19,6 @@ from sharpfront.evolve.patchwork.stages import PatchDiscrete
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
-from sharpfront.geometry import Box
 from sharpfront.maps import Drifts
 from sharpfront.place.patches.cuts import Cell
 
@@ -156,7 +155,7 @@ class PatchRun:
         problem = self.system.problem
         leaves = [d for e in self.system.equations for d in e.derivatives if d.orders[2]]
         return (
-            isinstance(problem.domain, Box)
+            problem.domain.is_box
             and not problem.further
             and not self.jumping.held
             and not any(len(own) for own in self.meshing.lines)

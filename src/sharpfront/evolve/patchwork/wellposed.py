@@ -11,7 +11,6 @@ from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.jumping_values import values_jump
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
-from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.row_norm import roughness
@@ -30,7 +29,7 @@ def needs_patches(problem: Problem) -> bool:
 
     Such a one, on a box without periodic sides, is solved by products that go with its front.
     """
-    if not isinstance(problem.domain, Box):
+    if not problem.domain.is_box:
         return True
     leaves = [d for e in problem.equations for d in derivatives_in(e)]
     plain = all(

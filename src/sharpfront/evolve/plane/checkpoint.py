@@ -26,7 +26,7 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 # What of a state is a number or an array.
-_PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "size", "since", "limited")
+_PLAIN = ("t", "dt", "weights", "slope", "error", "lost", "limited")
 
 
 def packed_products(log: RunLog, problem: Problem) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _state_of(words: Mapping[str, Any], system: PlaneSystem) -> ProductState:
     layout, product = _functions(words["functions"])
     before, factors, errors = words.get("before"), words.get("factors"), words.get("errors")
     rate = float(words["rate"])
-    kinds: dict[str, Callable[[Any], Any]] = {"size": int, "limited": bool}
+    kinds: dict[str, Callable[[Any], Any]] = {"limited": bool}
     kinds |= dict.fromkeys(("weights", "slope", "error"), _array)
     plain = {name: kinds.get(name, float)(words[name]) for name in _PLAIN}
     return ProductState(

@@ -16,17 +16,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import RATE, Galerkin
 from sharpfront.evolve.plane.quadrature import Square
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.maps import MovingAxis
-
-# A component answers for what is within so many times its deviation: those of a polished layout
-# are narrower than what they follow.
-WIDE = 4.0
-# Share of what no component answers for.
-_BACKGROUND = 0.05
-# Part of a lean that is made up for in one slab.
-RELAX = 0.3
-# A slab may change deviations by this factor exp at most.
-_STRETCH = 0.7
 
 
 class ComponentShift(NamedTuple):
@@ -76,9 +67,9 @@ def _responsibilities(
     """Return the share of each component in each point, and the offsets from its mean, (m, K)."""
     c = where.moving
     offsets = x[:, None] - (c.means + c.slopes * (y - where.pivot)[:, None])
-    wide = WIDE * c.deviations
+    wide = PRODUCTS.wide * c.deviations
     bells = c.weights / wide * np.exp(-0.5 * np.minimum((offsets / wide) ** 2, 1400.0))
-    return bells / (bells.sum(axis=1) + _BACKGROUND / where.length)[:, None], offsets
+    return bells / (bells.sum(axis=1) + PRODUCTS.background / where.length)[:, None], offsets
 
 
 def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
@@ -134,7 +125,7 @@ def _axis_rates(
 
 
 def _with(where: MovingAxis, motion: Rates, dt: float) -> MovingAxis:
-    limit = _STRETCH / dt if dt > 0 else np.inf
+    limit = PRODUCTS.stretch / dt if dt > 0 else np.inf
     moving = replace(
         where.moving,
         speeds=motion.speeds,
@@ -162,8 +153,8 @@ def moved(
         motion = Rates(*(n + ahead * (n - b) for n, b in zip(now, before[0], strict=True)))
     placed, present = lean
     deviations = where.moving.deviations
-    aside = np.clip(RELAX * (present.aside - placed.aside), -1.0, 1.0) * deviations
-    wider = RELAX * (present.wider - placed.wider)
+    aside = np.clip(PRODUCTS.relax * (present.aside - placed.aside), -1.0, 1.0) * deviations
+    wider = PRODUCTS.relax * (present.wider - placed.wider)
     motion = motion._replace(
         speeds=motion.speeds + aside / dt, stretches=motion.stretches + wider / dt
     )

@@ -27,17 +27,16 @@ from sharpfront.bases.radau import (
     stage_weights,
 )
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.trust.between_stages import left_over, shares
 
-# More functions along each axis: this part of those that are there, and so many at least.
-RICHER, LEAST = 0.125, 4
 # The length of an implicit stage beside a slab's, for which two of them damp what is stiff.
 GAMMA = 1.0 - 0.5**0.5
 
 
 def richer(product: Product) -> Product:
     """Return the products in which the error is looked for."""
-    n1, n2 = (n + max(LEAST, int(RICHER * n)) for n in product.shape)
+    n1, n2 = (n + max(PRODUCTS.fewest_more, int(PRODUCTS.richer * n)) for n in product.shape)
     return Product((n1, n2))
 
 

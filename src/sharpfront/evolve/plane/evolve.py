@@ -21,6 +21,7 @@ from sharpfront.evolve.plane.checkpoint import packed_products, resumed_in_produ
 from sharpfront.evolve.plane.kernel_growth import FEWEST_PRODUCTS, begun_march
 from sharpfront.evolve.plane.product_steps import ProductSteps
 from sharpfront.evolve.plane.run import Aim, Limits
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.evolve.run_log import RunLog
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.time_events import plane_formulas, time_events_of
@@ -31,15 +32,10 @@ from sharpfront.solution import Solution
 MOST_IN_PLANE = 3000
 # Components along each axis: tried are none up to these.
 COMPONENTS = 2
-# Points at which the size of the initial state is taken.
-_SIZED = 4096
-# A run is given up for a stricter one once its estimate is so many tolerances: what errors that are
-# carried into a front do there grows with the time that they take.
-GIVEN_UP = 3.0
 OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
-    "right, stepped along in richer products of kernels; what the initial state and each new "
-    "placement of kernels miss, and a tenth of each slab's last coefficient in time, are added."
+    "right, stepped along in richer products of kernels; what they miss of the initial state, and "
+    "a tenth of each slab's last coefficient in time, are added."
 )
 
 
@@ -72,7 +68,7 @@ class ProductCourse:
         """Yield the steps that follow, until a stricter run is of more use."""
         for taken in steps(ProductSteps(replace(self.aim, part=log.share)), log.state):
             yield taken
-            lost = taken.error > GIVEN_UP * self.tol and not taken.limited
+            lost = taken.error > PRODUCTS.given_up * self.tol and not taken.limited
             if lost and log.share_for(taken.error, self.tol) is not None:
                 words = f"the estimated error has grown to {taken.error:.1e}"
                 raise StuckError(words, OutcomeKind.ERROR_GROWTH)
@@ -121,17 +117,21 @@ def evolve_plane(
     """
     system = PlaneSystem(problem)
     require_forward(system)
-    assert problem.time is not None
-    kernels = budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS)
     with blas_threads(1):
-        start = system.initial(problem.domain.sample(_SIZED))[0]
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        limits = Limits(kernels, budget.parts(COMPONENTS))
-        aim = Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits)
-        course = ProductCourse(aim)
+        course = product_course(system, tol, budget)
         first = resumed_in_products(system, resume) if resume else course.begun(1.0, 1)
         if first.limited and not first.records:
             other = instead()
             if other is not None and other.history:
                 return other
         return evolved(course, first, on_step)
+
+
+def product_course(system: PlaneSystem, tol: float, budget: Budget) -> ProductCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    start = system.initial(problem.domain.sample(PRODUCTS.sized))[0]
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    limits = Limits(budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS), budget.parts(COMPONENTS))
+    return ProductCourse(Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits))

@@ -10,26 +10,15 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Orders
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.maps.moving_axis import NONE, Components, MovingAxis
 from sharpfront.maps.moving_square import MovingSquare, physical
 from sharpfront.mixture import Mixture, fit_bins
 
 StateFunction = Callable[[FloatArray], FloatArray]
 
-# Cells along an axis of the grid on which a state is looked at, at first and graded, and how often.
-FIRST_CELLS, CELLS, ROUNDS = 240, 96, 6
-# Neighbouring nodes over which a state is averaged before its direction is taken: a front that
-# falls between two nodes looks like a flight of stairs.
-_BLOCK = 4
-# A state varies along one direction if its slopes in the other add up to this share at most; one
-# that did so before may go up to the second.
-ONE_WAY, STILL_ONE_WAY = 0.1, 0.3
 # Slopes of a front beside the axes that count as none.
 _UPRIGHT = 1e-3
-# How much steeper the other axis must be to become the first one.
-_CLEARLY = 1.2
-# Bins of a mixture's sample, and the least width beside that of the middle eight tenths.
-_BINS, _LEAST = 240, 0.005
 
 
 def even_layout(bounds: FloatArray) -> MovingSquare:
@@ -43,8 +32,8 @@ def even_layout(bounds: FloatArray) -> MovingSquare:
 def look(state: StateFunction, bounds: FloatArray, components: int) -> MovingSquare:
     """Return the layout with at most so many components along each axis that follows a state."""
     layout = even_layout(bounds)
-    for number in range(ROUNDS):
-        view = _view(state, layout, FIRST_CELLS if number == 0 else CELLS)
+    for number in range(PRODUCTS.rounds):
+        view = _view(state, layout, PRODUCTS.first_cells if number == 0 else PRODUCTS.cells)
         axes, slope = _direction(view, layout)
         layout = _layout_of(view, layout, axes, slope, components)
     return layout
@@ -105,7 +94,7 @@ def _middle(a: FloatArray, axis: int) -> FloatArray:
 
 def _averaged(a: FloatArray) -> FloatArray:
     """Return averages over neighbouring nodes."""
-    window = np.ones(_BLOCK) / _BLOCK
+    window = np.ones(PRODUCTS.block) / PRODUCTS.block
     for axis in range(2):
         a = np.apply_along_axis(np.convolve, axis, a, window, "valid")
     return a
@@ -135,12 +124,12 @@ def _tensor(
 def _direction(view: _View, layout: MovingSquare) -> tuple[Orders, float]:
     """Return the axis that the state varies along most, and the slope of its fronts."""
     values, vectors = np.linalg.eigh(view.tensor)
-    share = STILL_ONE_WAY if layout.maps[0].oblique else ONE_WAY
+    share = PRODUCTS.still_one_way if layout.maps[0].oblique else PRODUCTS.one_way
     if not values[0] < share * values[1]:
         return (0, 1), 0.0
     normal, axes = vectors[:, 1], layout.axes
     # At 45 degrees either will do: the one that is there stays.
-    if abs(normal[1]) > _CLEARLY * abs(normal[0]):
+    if abs(normal[1]) > PRODUCTS.clearly * abs(normal[0]):
         axes, normal = (axes[1], axes[0]), normal[::-1]
     slope = -float(normal[1] / normal[0])
     return axes, slope if abs(slope) > _UPRIGHT else 0.0
@@ -175,9 +164,9 @@ def binned(positions: FloatArray, masses: FloatArray) -> tuple[FloatArray, Float
     s, m = positions.ravel()[order], masses.ravel()[order]
     share = np.cumsum(m) / max(float(m.sum()), np.finfo(float).tiny)
     even = (np.arange(len(s)) + 1.0) / len(s)
-    edges = np.interp(np.linspace(0.0, 1.0, _BINS + 1), 0.5 * (share + even), s)
+    edges = np.interp(np.linspace(0.0, 1.0, PRODUCTS.bins + 1), 0.5 * (share + even), s)
     edges[0], edges[-1] = s[0], s[-1]
-    least = _LEAST * float(np.diff(np.interp([0.1, 0.9], share, s))[0])
+    least = PRODUCTS.least_width * float(np.diff(np.interp([0.1, 0.9], share, s))[0])
     kept = [float(edges[0])]
     for edge in edges[1:-1]:
         if edge - kept[-1] > least and edges[-1] - edge > least:

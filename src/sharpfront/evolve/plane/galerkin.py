@@ -3,7 +3,7 @@
     sum over points of w phi_i R(u) + sum over boundary points of w omega phi_i C(u) = 0
 
 The equation stands as it was stated, so that a solution of equation and conditions leaves nothing
-whatever omega is (`penalty`).
+whatever omega is (`penalty`): Nitsche's weight, enough to hold conditions of any kind.
 """
 
 from __future__ import annotations
@@ -19,11 +19,103 @@ from sharpfront.bases.product import Orders
 from sharpfront.equation.expression import Key
 from sharpfront.equation.operator import Operator
 from sharpfront.evolve.patchwork.system import PlaneSystem
-from sharpfront.evolve.plane.penalty import penalty
 from sharpfront.evolve.plane.quadrature import Edge, Square
-from sharpfront.evolve.plane.trial_space import Space
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.maps.moving_axis import Jet
 from sharpfront.maps.moving_square import carried, physical, pulled
+
+# Rounding beside the largest entry.
+_ROUNDING = 1e-12
+_ORDERS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+
+
+def penalty(
+    square: Square,
+    edge: Edge,
+    tau: float,
+    condition: Mapping[Orders, FloatArray],
+    equation: Mapping[Orders, FloatArray],
+    sign: float,
+) -> FloatArray:
+    """Return omega = (g C a + inflow) / (c + g C c_n) for a condition c u + c_n u_n = ..., (m,).
+
+    a is the diffusion across the boundary, C the functions' trace constant and g the factor. It is
+    g C a / c for given values and a / c_n for given slopes: the conditions then take more energy
+    out than the boundary terms of the diffusion bring in. The sign is that of u_t's factor, and
+    tangents are along the axes of the kernels.
+    """
+    normals = edge.normals[:, list(square.axes)].T
+    none = np.zeros(len(edge.points))
+    e, c = ({o: v.get(o, none) for o in _ORDERS} for v in (equation, condition))
+    diffusion = -sign * (
+        e[2, 0] * normals[0] ** 2 + e[1, 1] * normals[0] * normals[1] + e[0, 2] * normals[1] ** 2
+    )
+    inflow = -sign * (e[1, 0] * normals[0] + e[0, 1] * normals[1])
+    slope = c[1, 0] * normals[0] + c[0, 1] * normals[1]
+    trace = PRODUCTS.penalty * _trace(square, edge, tau, normals)
+    share = c[0, 0] + trace * slope
+    # Terms of opposite signs could cancel: the larger one alone then.
+    larger = np.where(np.abs(trace * slope) > np.abs(c[0, 0]), trace * slope, c[0, 0])
+    share = np.where(c[0, 0] * slope < 0, larger, share)
+    share = np.where(share == 0.0, 1.0, share)
+    return np.asarray((trace * np.maximum(diffusion, 0.0) + np.maximum(inflow, 0.0)) / share)
+
+
+def _trace(square: Square, edge: Edge, tau: float, normals: FloatArray) -> FloatArray:
+    """Return the largest (u_n)^2 at each point over the integral of the slope squared, (m,)."""
+    total = np.zeros(len(edge.points))
+    jets, coordinates = (edge.xi, edge.eta), [edge.points[:, axis] for axis in square.axes]
+    for axis, (line, where) in enumerate(zip(square.product.lines, square.maps, strict=True)):
+        other = float(np.median(coordinates[1 - axis]))
+        x = square.along(axis, other, tau)
+        slope = where.jet(x, np.full(x.shape, other), np.full(x.shape, tau)).x
+        steep = line.table[1]
+        gram = steep.T @ ((line.weights * slope)[:, None] * steep)
+        gram += _ROUNDING * np.trace(gram) / len(gram) * np.eye(len(gram))
+        own = edge.tables[axis][1] * jets[axis].x[:, None]
+        total += normals[axis] ** 2 * np.einsum("mi,im->m", own, np.linalg.solve(gram, own.T))
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """All products on a box.
+
+    Values at points come weighted: times areas inside, times lengths on an edge.
+    """
+
+    square: Square
+
+    def tested(self, inside: FloatArray, tau: float) -> FloatArray:
+        """Return the sum over Gauss's points of values times each function, (n,)."""
+        product = self.square.product
+        return product.tested(inside.reshape(product.grid_shape))
+
+    def tested_on(self, part: str, values: FloatArray, tau: float) -> FloatArray:
+        """Return the sum over an edge of values times each function, (n,)."""
+        first, second = self.square.edge(part, tau).tables
+        block = first[0].T @ (values[:, None] * second[0])
+        return np.asarray(block.ravel()[self.square.product.kept])
+
+    def matrix(self, inside: Mapping[Orders, FloatArray], tau: float) -> FloatArray:
+        """Return the sum over points of c_ab times test times d^(a, b) of trial, (n, n)."""
+        product = self.square.product
+        return product.matrix({o: v.reshape(product.grid_shape) for o, v in inside.items()})
+
+    def matrix_on(self, part: str, values: Mapping[Orders, FloatArray], tau: float) -> FloatArray:
+        """Return the same over an edge."""
+        edge = self.square.edge(part, tau)
+        tests = self.square.product.rows(edge.tables[0][0], edge.tables[1][0])
+        return np.asarray(tests.T @ edge_rows(self.square, edge, values))
+
+
+def edge_rows(square: Square, edge: Edge, values: Mapping[Orders, FloatArray]) -> FloatArray:
+    """Return sum_ab v_ab d^(a, b) of each product at an edge's points, (m, size)."""
+    rows = np.zeros((len(edge.points), square.product.size))
+    for (a, b), v in values.items():
+        rows += v[:, None] * square.product.rows(edge.tables[0][a], edge.tables[1][b])
+    return rows
+
 
 # The derivative by time alone.
 RATE = (0, 0, 1)

@@ -12,31 +12,18 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import leans
 from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.placement import (
-    FIRST_FUNCTIONS,
     fitted,
     larger,
     lengthened,
     place,
 )
-from sharpfront.evolve.plane.run import Aim, Limits, ProductState, Slab, functions_of
+from sharpfront.evolve.plane.run import Aim, ProductState, Slab, functions_of
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.geometry import Domain
 from sharpfront.place.formula_features import formula_places
 
-# Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
-# space at the start and at the end.
-INITIAL, PLACED_AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
-# What the richer products do not see of an error: the truth was 0.6 to 1.6 times what they do.
-UNSEEN_ERROR = 1.5
-# The first slab beside the span.
-FIRST_SLAB = 0.01
 # Kernels that a march begins with.
-FEWEST_PRODUCTS = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)).size
-# An error that would grow by less than this part of the tolerance over the span came from before.
-_FRESH = 0.3
-# Kernels are placed anew when they would be more than this many times those of the last placement.
-_ANEW = 1.4
-# Check points: inside, and on each part of the boundary.
-_INSIDE, _ON_PART = 4000, 100
+FEWEST_PRODUCTS = Product((PRODUCTS.first_functions, PRODUCTS.first_functions)).size
 
 
 def begun_march(aim: Aim) -> ProductState:
@@ -48,7 +35,7 @@ def begun_march(aim: Aim) -> ProductState:
 
     points = np.concatenate([_check_points(domain), _told_points(aim.system)])
     values = state(points)
-    goal = INITIAL * aim.counted(points, values, aim.span[0]).size
+    goal = PRODUCTS.initial * aim.counted(points, values, aim.span[0]).size
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
     wide = richer(found.product)
@@ -59,7 +46,7 @@ def begun_march(aim: Aim) -> ProductState:
     missed = float(np.max(np.abs(seen_as - values)))
     march = ProductState(
         aim.span[0],
-        FIRST_SLAB * (aim.span[1] - aim.span[0]),
+        PRODUCTS.first_slab * (aim.span[1] - aim.span[0]),
         found.layout,
         found.product,
         found.weights,
@@ -67,8 +54,6 @@ def begun_march(aim: Aim) -> ProductState:
         error,
         0.0,
         leans(square, found.weights),
-        found.product.size,
-        aim.span[0],
     )
     # What richer products do not see of it stays as it is.
     seen = bound_of(domain, march)
@@ -79,8 +64,8 @@ def begun_march(aim: Aim) -> ProductState:
 
 def _check_points(domain: Domain) -> FloatArray:
     low, high = domain.bounds
-    points = low + (high - low) * np.random.default_rng(0).random((_INSIDE, 2))
-    edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
+    points = low + (high - low) * np.random.default_rng(0).random((PRODUCTS.inside, 2))
+    edges = [domain.boundary(part, PRODUCTS.on_part).points for part in domain.parts]
     return np.concatenate([points, *edges])
 
 
@@ -95,7 +80,7 @@ def _told_points(system: PlaneSystem) -> FloatArray:
 def bound_of(domain: Domain, march: ProductState) -> float:
     """Return the bound of what richer products see of a march's error."""
     square = functions_of(domain, march.layout, richer(march.product)).square
-    return UNSEEN_ERROR * square.largest(march.error)
+    return PRODUCTS.unseen * square.largest(march.error)
 
 
 def too_large(march: ProductState, before: float, slab: Slab, aim: Aim) -> bool:
@@ -103,8 +88,10 @@ def too_large(march: ProductState, before: float, slab: Slab, aim: Aim) -> bool:
 
     More kernels are of no use for what was there before, nor for what steps in time leave.
     """
-    allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
+    allowed = aim.size * (
+        PRODUCTS.at_start + (PRODUCTS.at_end - PRODUCTS.at_start) * aim.share(slab.after.t)
+    )
+    fresh = PRODUCTS.fresh * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
     largest, rest = slab.error.largest, slab.error.with_all_kernels
     return largest > allowed and largest - max(before, rest) > fresh
 
@@ -127,20 +114,9 @@ def enlarged(march: ProductState, aim: Aim) -> ProductState | None:
 
 
 def grown(march: ProductState, slab: Slab, aim: Aim) -> ProductState | None:
-    """Return the march with more products for a slab that needs them; None at the limit.
-
-    Where the kernels would become many more than at their placement, they are placed anew about
-    the present state, if that takes fewer.
-    """
+    """Return the march with more products for a slab that needs them; None at the limit."""
     product = lengthened(march.product, richer(march.product).block(slab.after.error))
-    limits, many = aim.limits, product.size > _ANEW * march.size
-    if many and march.t > march.since:
-        most = min(product.size, limits.kernels)
-        anew = _placed_anew(march, aim, Limits(most, limits.components))
-        if anew is not None:
-            return anew
-        march = replace(march, size=product.size, since=march.t)
-    return _with_more(march, product) if product.size <= limits.kernels else None
+    return _with_more(march, product) if product.size <= aim.limits.kernels else None
 
 
 def _with_more(march: ProductState, product: Product) -> ProductState:
@@ -151,40 +127,6 @@ def _with_more(march: ProductState, product: Product) -> ProductState:
         weights=lifted(march.weights, march.product, product),
         slope=lifted(march.slope, march.product, product),
         error=lifted(march.error, richer(march.product), richer(product)),
-        factors=None,
-        errors=None,
-    )
-
-
-def _placed_anew(march: ProductState, aim: Aim, limits: Limits) -> ProductState | None:
-    """Return the march with its kernels placed about the present state, if they are fewer."""
-    domain, layout = aim.domain, march.layout
-
-    def state(points: FloatArray) -> FloatArray:
-        return march.product.values(march.weights, layout.inverse(points, 0.0), (0, 0))
-
-    def error_before(points: FloatArray) -> FloatArray:
-        wide = richer(march.product)
-        return wide.values(march.error, layout.inverse(points, 0.0), (0, 0))
-
-    goal = PLACED_AGAIN * aim.size
-    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
-    if found.miss > goal or found.product.size >= limits.kernels:
-        return None
-    square = functions_of(domain, found.layout, found.product).square
-    error = fitted(error_before, found.layout, richer(found.product))
-    return replace(
-        march,
-        layout=found.layout,
-        product=found.product,
-        weights=found.weights,
-        slope=np.zeros(found.product.size),
-        error=error,
-        lost=march.lost + found.miss,
-        placed=leans(square, found.weights),
-        size=found.product.size,
-        since=march.t,
-        before=None,
         factors=None,
         errors=None,
     )

@@ -17,31 +17,13 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
 from sharpfront.evolve.plane.defect import richer, tails
 from sharpfront.evolve.plane.front_detection import (
-    FIRST_CELLS,
     StateFunction,
     even_layout,
     leaving,
     look,
 )
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.maps import MovingSquare
-
-# Functions along each axis when layouts are compared, and the trials of one polish, in so many
-# rounds: a simplex that has become flat finds no further, and each round starts with one that is
-# half as large as that of the round before. In one round what came out hung on the start.
-TRIAL, TRIALS, POLISHING_ROUNDS = 24, 140, 2
-# Check points along an axis, for each layout.
-_CHECKS = 19
-# Components are polished if they miss a state by less than so many times what the best miss.
-_HOPEFUL = 3.0
-# First moves of a polish: widths by a factor exp, places in deviations, slopes in deviations over
-# the length.
-_MOVES = (-1.0, -1.0, 0.3, 0.3, 0.3)
-# Widths are not changed further than by this factor exp, places by so many deviations.
-_FURTHEST = 4.0
-# More functions go to an axis whose tail is this part of the other's at least.
-_TAIL = 0.3
-# Functions along an axis at first, and the step of the search for their number.
-FIRST_FUNCTIONS, STEP = 16, 1.1
 
 
 class Placement(NamedTuple):
@@ -68,7 +50,9 @@ class _Check(NamedTuple):
         return float(np.sqrt(np.mean(self.misses(layout, product, weights) ** 2)))
 
 
-def _check(state: StateFunction, layouts: list[MovingSquare], count: int = _CHECKS) -> _Check:
+def _check(
+    state: StateFunction, layouts: list[MovingSquare], count: int = PRODUCTS.checks
+) -> _Check:
     even = (np.arange(count) + 0.5) / count
     points = np.concatenate([layout.grid(even, even) for layout in layouts])
     return _Check(points, state(points))
@@ -89,8 +73,8 @@ def place(
     Every number of components up to `components` is tried; the one that misses the state least
     with a fixed number of functions is taken.
     """
-    even, trial = even_layout(bounds), Product((TRIAL, TRIAL))
-    closely = _check(state, [even], FIRST_CELLS)
+    even, trial = even_layout(bounds), Product((PRODUCTS.compared, PRODUCTS.compared))
+    closely = _check(state, [even], PRODUCTS.first_cells)
     smooth = float(np.max(closely.misses(even, trial, fitted(state, even, trial)))) <= goal
     options = [even]
     for count in range(1, 1 if smooth else components + 1):
@@ -100,7 +84,7 @@ def place(
         *sizes, one, other = (check.size(o, trial, fitted(state, o, trial)) for o in tried)
         seen = tried[-1] if other < one else seen
         # A polish gains a digit or so beyond those of fewer components.
-        if min(one, other) < _HOPEFUL * min(sizes):
+        if min(one, other) < PRODUCTS.hopeful * min(sizes):
             options.append(_polished(state, seen, _check(state, [even, seen])))
     check = _check(state, options)
     misses = [np.max(check.misses(o, trial, fitted(state, o, trial))) for o in options]
@@ -111,14 +95,14 @@ def _polished(state: StateFunction, layout: MovingSquare, check: _Check) -> Movi
     """Return the layout with its components moved for the least misfit."""
     from scipy.optimize import minimize
 
-    product = Product((TRIAL, TRIAL))
+    product = Product((PRODUCTS.compared, PRODUCTS.compared))
     has = [m.moving.count > 0 for m in layout.maps]
     free = np.flatnonzero([*has, *has, layout.maps[0].oblique])
 
     def misfit(step: FloatArray) -> float:
         moved = _moved(layout, free, step)
-        if np.max(np.abs(step), initial=0.0) > _FURTHEST:
-            return _FURTHEST
+        if np.max(np.abs(step), initial=0.0) > PRODUCTS.furthest:
+            return PRODUCTS.furthest
         size = check.size(moved, product, fitted(state, moved, product))
         return float(np.log10(size + np.finfo(float).tiny))
 
@@ -126,17 +110,21 @@ def _polished(state: StateFunction, layout: MovingSquare, check: _Check) -> Movi
         return layout
     step, corners = (
         np.zeros(free.size),
-        np.eye(free.size + 1, free.size, -1) * np.array(_MOVES)[free],
+        np.eye(free.size + 1, free.size, -1) * np.array(PRODUCTS.moves)[free],
     )
-    options: Any = {"maxfev": TRIALS // POLISHING_ROUNDS, "xatol": 0.03, "fatol": 0.03}
-    for number in range(POLISHING_ROUNDS):
+    options: Any = {
+        "maxfev": PRODUCTS.trials // PRODUCTS.polishing_rounds,
+        "xatol": 0.03,
+        "fatol": 0.03,
+    }
+    for number in range(PRODUCTS.polishing_rounds):
         options["initial_simplex"] = step + 0.5**number * corners
         step = minimize(misfit, step, method="Nelder-Mead", options=options).x
     return _moved(layout, free, step)
 
 
 def _moved(layout: MovingSquare, free: NDArray[np.intp], step: FloatArray) -> MovingSquare:
-    whole = np.zeros(len(_MOVES))
+    whole = np.zeros(len(PRODUCTS.moves))
     whole[free] = step
     maps = []
     for axis, where in enumerate(layout.maps):
@@ -156,7 +144,7 @@ def _grown(
     state: StateFunction, layout: MovingSquare, check: _Check, goal: float, max_kernels: int
 ) -> Placement:
     """Add functions along the axes that lack them until the goal is met."""
-    product, best = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)), None
+    product, best = Product((PRODUCTS.first_functions, PRODUCTS.first_functions)), None
     while best is None or product.size <= max_kernels:
         wide = richer(product)
         richly = fitted(state, layout, wide)
@@ -174,7 +162,7 @@ def lengthened(product: Product, block: FloatArray) -> Product:
     """Return products of more functions along the axes beyond which most of a richer block is."""
     tail = tails(block, product.shape)
     first, second = (
-        larger(n) if own > _TAIL * other else n
+        larger(n) if own > PRODUCTS.tail * other else n
         for n, own, other in zip(product.shape, tail, tail[::-1], strict=True)
     )
     return Product((first, second))
@@ -182,4 +170,4 @@ def lengthened(product: Product, block: FloatArray) -> Product:
 
 def larger(functions: int) -> int:
     """Return the next number of functions along an axis."""
-    return max(functions + 2, int(STEP * functions))
+    return max(functions + 2, int(PRODUCTS.step * functions))

@@ -19,7 +19,6 @@ from sharpfront.evolve.plane.component_motion import Rates, leans, moved, rates
 from sharpfront.evolve.plane.defect import error_system, lifted, richer
 from sharpfront.evolve.plane.galerkin import Galerkin
 from sharpfront.evolve.plane.kernel_growth import (
-    UNSEEN_ERROR,
     bound_of,
     enlarged,
     grown,
@@ -27,26 +26,13 @@ from sharpfront.evolve.plane.kernel_growth import (
     too_large,
 )
 from sharpfront.evolve.plane.run import Aim, ProductState, Slab, SlabError, functions_of
+from sharpfront.evolve.plane.settings import PRODUCTS
 from sharpfront.evolve.plane.slab import Stages, factored, solve_slab
 from sharpfront.evolve.termination import StuckError
 from sharpfront.history import Known
 from sharpfront.maps import MovingAxis, MovingSquare
 from sharpfront.mixture import Mixture
 from sharpfront.trust.between_stages import between
-
-# Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
-# all the same, and for Newton's last update.
-IN_TIME, TAKEN, LAST_UPDATE = 0.1, 0.5, 1e-3
-# What of the last coefficient in time is taken for an error at the end of the slab.
-LEFT_BEHIND = 0.1
-# By how much slabs grow and shrink, and by how much one that Newton's method does not solve.
-SLAB_GROWS, SLAB_SHRINKS, UNSOLVED = 2.0, 0.2, 0.3
-# A slab's length is kept, and its systems with it, while the best one is within these factors.
-KEPT_SLAB = (0.95, 1.4)
-# Systems of a slab before are used again while Newton's updates fall by this factor, and for slabs
-# that may be longer by up to the inverse of the other: one that needs none takes a quarter of the
-# time.
-GOOD_UPDATE, USED_AGAIN = 0.2, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +62,10 @@ class ProductSteps(Stepper[ProductState]):
         assert state.counted is not None
         aim, _ = state.counted
         galerkin, motion = _set_in_motion(aim.system, state, dt)
-        stages, march = _stages(galerkin, state, dt, LAST_UPDATE * aim.size)
+        stages, march = _stages(galerkin, state, dt, PRODUCTS.last_update * aim.size)
         if not stages.converged:
-            return StepTrial(dt, np.inf, stages.updates, UNSOLVED)
-        square, most = galerkin.square, TAKEN * aim.size
+            return StepTrial(dt, np.inf, stages.updates, PRODUCTS.unsolved)
+        square, most = galerkin.square, PRODUCTS.taken * aim.size
         last = legendre()[-1] @ stages.states
         in_time = square.largest(last)
         factor = _slab_factor(in_time, aim)
@@ -92,11 +78,11 @@ class ProductSteps(Stepper[ProductState]):
         after = replace(
             march,
             t=aim.agenda.settled(march.t + dt, aim.span[1]),
-            dt=dt if KEPT_SLAB[0] < factor < KEPT_SLAB[1] else dt * factor,
+            dt=dt if PRODUCTS.kept[0] < factor < PRODUCTS.kept[1] else dt * factor,
             layout=square.layout.at(dt),
             weights=stages.states[-1],
             slope=interpolation_rate(np.ones(1))[0] @ stages.states / dt,
-            lost=march.lost + LEFT_BEHIND * in_time,
+            lost=march.lost + PRODUCTS.left_behind * in_time,
             before=(motion, dt),
             counted=None,
         )
@@ -151,7 +137,7 @@ def _length(march: ProductState, aim: Aim) -> float:
     length = min(march.dt, aim.agenda.longest(march.t))
     if length >= left * (1.0 - 1e-9):
         return left
-    if march.factors is not None and USED_AGAIN * length <= march.factors.dt <= length:
+    if march.factors is not None and PRODUCTS.used_again * length <= march.factors.dt <= length:
         length = march.factors.dt
     # Of how much varies in a step `longest` has seen to it: only crumbs before a stop are halved.
     return 0.5 * left if length > 0.5 * left else length
@@ -185,7 +171,7 @@ def _stages(
     """Return the stages, and the march with the systems that gave them."""
     guess = march.weights + dt * stage_nodes()[:, None] * march.slope
     old = march.factors
-    if old is not None and abs(old.dt - dt) <= 1e-9 * dt and march.rate < GOOD_UPDATE:
+    if old is not None and abs(old.dt - dt) <= 1e-9 * dt and march.rate < PRODUCTS.good_update:
         stages = solve_slab(galerkin, march.weights, guess, old, close)
         if stages.converged:
             return stages, replace(march, rate=stages.rate)
@@ -196,8 +182,10 @@ def _stages(
 
 def _slab_factor(in_time: float, aim: Aim) -> float:
     """Return by how much the next slab should be longer."""
-    best = (IN_TIME * aim.size / max(in_time, np.finfo(float).tiny)) ** (1.0 / (STAGES + 1))
-    return float(np.clip(0.9 * best, SLAB_SHRINKS, SLAB_GROWS))
+    best = (PRODUCTS.in_time * aim.size / max(in_time, np.finfo(float).tiny)) ** (
+        1.0 / (STAGES + 1)
+    )
+    return float(np.clip(0.9 * best, PRODUCTS.shrinks, PRODUCTS.grows))
 
 
 def _estimated(
@@ -223,9 +211,9 @@ def _estimated(
     tested = errors.tested(wide, wide_states, s)
     missed = errors.unseen(wide, tested, s)
     rest = errors.carried(wide, march.error) + missed.weights
-    rest = rest + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
+    rest = rest + PRODUCTS.left_behind * lifted(last, galerkin.square.product, product)
     error = rest + errors.added(wide, tested)
-    whole, left = (UNSEEN_ERROR * space.square.largest(e, dt) for e in (error, rest))
+    whole, left = (PRODUCTS.unseen * space.square.largest(e, dt) for e in (error, rest))
     return replace(march, errors=errors, error=error), SlabError(whole, left, missed.largest)
 
 

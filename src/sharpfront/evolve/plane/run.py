@@ -13,10 +13,9 @@ from sharpfront.bases.product import Product
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import ComponentShift, Rates
 from sharpfront.evolve.plane.defect import ErrorSystem
-from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.galerkin import Galerkin, Space
 from sharpfront.evolve.plane.quadrature import Square
 from sharpfront.evolve.plane.slab import SlabFactors, Stages
-from sharpfront.evolve.plane.trial_space import Space
 from sharpfront.evolve.plane_error_growth import PlaneErrorGrowth
 from sharpfront.evolve.time_events import TimeEvents
 from sharpfront.geometry import Domain
@@ -89,11 +88,8 @@ class ProductState:
     slope: FloatArray
     error: FloatArray  # weights of the error in richer products
     lost: float  # errors of transfers and of polynomials in time so far
-    # Leans of the components when they were placed, the number of products then, and when.
-    placed: tuple[ComponentShift, ComponentShift]
-    size: int
-    since: float
-    # Rates at the start of the slab before, and its length; None after a placement.
+    placed: tuple[ComponentShift, ComponentShift]  # leans of the components when they were placed
+    # Rates at the start of the slab before, and its length; None at the start.
     before: tuple[tuple[Rates, Rates], float] | None = None
     # Systems of a slab before, and how fast Newton's updates fell with them.
     factors: SlabFactors | None = None

@@ -12,9 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import diagonal, stage_nodes, stage_rates, through_modes
 from sharpfront.errors import EquationError
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-
-# Newton's updates at most, and by what factor each must be smaller than the one before it.
-UPDATES, SLOW = 12, 0.7
+from sharpfront.evolve.plane.settings import PRODUCTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ def solve_slab(
     of the same length. An update of the function below `close` ends the iteration.
     """
     states, before, rate = np.vstack([start, guess]), np.inf, 0.0
-    for number in range(1, UPDATES + 1):
+    for number in range(1, PRODUCTS.updates + 1):
         try:
             left = _left_by_stages(galerkin, states, factors)
         except EquationError:
@@ -78,7 +76,7 @@ def solve_slab(
         # An update that would be smaller than that is not made.
         if size < close or (number > 1 and size * rate < close):
             return Stages(states, number, rate, True)
-        if not np.isfinite(size) or rate > SLOW:
+        if not np.isfinite(size) or rate > PRODUCTS.slow:
             break
         before = size
     return Stages(states, number, rate, False)

@@ -1,8 +1,12 @@
-"""Rothe's method: time first. Every step is a stationary problem, solved by any strategy."""
+"""Rothe's method: time first. Every step is a stationary problem, solved by any strategy.
+
+Two runs go side by side, one ten times as strict as the other: they share no functions and no step.
+The strict one is the solution; as the other is further off, their difference bounds its error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,15 +21,54 @@ from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
-from sharpfront.evolve.rothe.levels import through
-from sharpfront.evolve.rothe.run_pair import STRIDE, compared, moments_compared
-from sharpfront.evolve.rothe.steps import RotheRun, RotheSteps, Stationary, rothe_begun
+from sharpfront.evolve.rothe.steps import RotheRun, RotheSteps, Stationary, rothe_begun, through
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
 from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.trust.initial_data import with_start_seen
+
+# The share of a step that the first run takes where it is not errors that hold steps short.
+STRIDE = 0.6
+# Moments in a step at which the runs are compared.
+COMPARED_AT = (0.28, 0.62, 1.0)
+# Further moments of a first step.
+COMPARED_SOON = (0.004, 0.02, 0.08)
+
+
+def compared(
+    others: Iterator[StepTaken],
+    mine: Iterator[StepTaken],
+    difference: Callable[[StepTaken, list[StepTaken]], float],
+) -> Iterator[StepTaken]:
+    """Yield the steps of the strict run with their errors, as the steps of another one tell them.
+
+    Both may take the same steps, where it is not errors that hold them short.
+    """
+    passed: list[StepTaken] = []
+    for taken in mine:
+        iterations = taken.iterations
+        while not passed or passed[-1].stop < taken.stop:
+            passed.append(next(others))
+            iterations += passed[-1].iterations
+        error = difference(taken, passed) + taken.error
+        yield replace(taken, error=error, iterations=iterations)
+        passed = [step for step in passed if step.stop > taken.stop]
+
+
+def moments_compared(
+    start: float, dt: float, stop: float, stops: Sequence[float], first: bool
+) -> FloatArray:
+    """Return when runs are compared during a step, none later than it ends."""
+    # Right after a start solutions change fastest.
+    shares = (*COMPARED_SOON, *COMPARED_AT) if first else COMPARED_AT
+    # The ends of the other run's steps are where it is best and where its mesh changes.
+    ends = [s for s in stops if start < s < stop]
+    t = np.sort([*(start + s * dt for s in shares), *ends[-len(COMPARED_AT) :]])
+    # A start and a length may add up to more than the end by a rounding, where no step is.
+    return np.asarray(np.minimum(t, stop))
+
 
 # Points spread over the domain at which states are compared, besides the places of functions.
 COMPARED_PLACES = 1024
@@ -110,12 +153,17 @@ def evolve_around(
     """
     system = PlaneSystem(problem)
     _require_known(system, tol)
-    assert problem.time is not None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        agenda = time_events_of(plane_formulas(problem), problem.time)
-        spread = problem.domain.sample(COMPARED_PLACES)
-        course = RotheCourse(system, tol, stationary, agenda, spread)
+        course = rothe_course(system, tol, stationary)
         return with_start_seen(problem, evolved(course, course.begun(1.0, 1), on_step))
+
+
+def rothe_course(system: PlaneSystem, tol: float, stationary: Stationary) -> RotheCourse:
+    """Return what holds for all runs of a problem."""
+    problem = system.problem
+    assert problem.time is not None
+    agenda = time_events_of(plane_formulas(problem), problem.time)
+    return RotheCourse(system, tol, stationary, agenda, problem.domain.sample(COMPARED_PLACES))
 
 
 def _require_known(system: PlaneSystem, tol: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,12 +14,13 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import block_at, gauss, legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.total_degree import leading_degrees
+from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.place.formula_features import crossings
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import tails_of_blocks
 from sharpfront.problem import Problem
-from sharpfront.rows.form_values import form_at, taylor_of
+from sharpfront.rows.form_values import form_at, is_constant, taylor_of
 from sharpfront.rows.moments import projected
 from sharpfront.rows.row_norm import felt_size
 
@@ -46,13 +46,6 @@ class DataProbe:
     # How far each datum is at the places from what the patch's own points say.
     gaps: list[FloatArray]
 
-    @property
-    def is_clear(self) -> bool:
-        """Whether the patch's functions hold all data, and its points see them."""
-        return not any(tail.any() for tail, _ in self.seen) and all(
-            gap.max(initial=0.0) <= 1.0 for gap in self.gaps
-        )
-
 
 class DataProbes:
     """Looks at patches, each taken once."""
@@ -63,16 +56,8 @@ class DataProbes:
         told = _told(problem)
         self.told = told[~(told[:, None] == self.poles).all(axis=2).any(axis=1)]
         self.taken: dict[Patch, DataProbe] = {}
-        self.held: list[Patch] = []  # boxes that hold all data: so do their parts
-
-    def hold(self, patches: Sequence[Patch]) -> None:
-        """Take for granted that parts of patches hold data that these hold, and see.
-
-        Terms are larger on a part, and what data make of u is less.
-        """
-        if not len(self.poles):
-            even = [patch for patch in patches if patch.is_even and patch.cut is None]
-            self.held += [patch for patch in even if self(patch).is_clear]
+        # Those with data that vary; about poles constants do too.
+        self.forms = [f for f in problem.forms if len(self.poles) or _varies(f)]
 
     def __call__(self, patch: Patch) -> DataProbe:
         """Return the look at a patch."""
@@ -81,19 +66,21 @@ class DataProbes:
         return self.taken[patch]
 
     def _look(self, patch: Patch) -> DataProbe:
+        if not self.forms:
+            return DataProbe(np.empty((0, patch.dimension)), (0, 0), [], [])
         told, spread_out = (
             inside(patch, x) for x in (self.told[: -SETTINGS.spread], self.told[-SETTINGS.spread :])
         )
-        further = watched(patch.low[None], patch.high[None])[0]
+        further = watched(patch.low, patch.high)
         # Places told of lie in space, the others in the chart.
         places = np.concatenate([told, spread_out, patch.in_space(further)])
         if patch.cut is not None:
             return self._look_inside(patch, places[patch.has(places)])
         seen: list[tuple[FloatArray, FloatArray]] = []
         gaps = []
-        for form in self.problem.forms:
+        for form in self.forms:
             for block, values, felt in _weights_of_data(self, form, patch, places):
-                seen += zip(*beyond(block[None], patch.functions), strict=True)
+                seen.append(_beyond(block, patch.functions))
                 gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
         return DataProbe(places, (len(told), len(spread_out)), seen, gaps)
 
@@ -105,7 +92,7 @@ class DataProbes:
         points = patch.inner_points()
         every = np.concatenate([points, places])
         n, seen, gaps = len(points), [], []
-        for form in self.problem.forms:
+        for form in self.forms:
             data = _data(self, form, patch, every)
             for values, felt in data:
                 assert patch.frame is not None
@@ -127,9 +114,9 @@ class Holding:
     def __call__(self, patch: Patch, axis: int = 1) -> bool:
         """Tell whether a patch's functions hold them, and its points see them."""
         places = patch.in_space(_towards_ends(patch, axis))
-        for form in self._looks.problem.forms:
+        for form in self._looks.forms:
             for block, values, felt in _weights_of_data(self._looks, form, patch, places):
-                if _tails_beyond(block[None], patch.functions)[0, axis] > 1.0:
+                if _tails_beyond(block, patch.functions)[axis] > 1.0:
                     return False
                 # Short of an end there may be what has fallen between two points.
                 gap = felt * np.abs(values - _interpolated(block, patch, places))
@@ -144,6 +131,11 @@ def _towards_ends(patch: Patch, axis: int) -> FloatArray:
     places = np.repeat(0.5 * (patch.low + patch.high)[None], len(shares), axis=0)
     places[:, axis] = patch.low[axis] + shares * patch.sides[axis]
     return places
+
+
+def _varies(form: LinearForm) -> bool:
+    """Tell whether a source or a coefficient may vary from place to place."""
+    return not (is_constant(form) and isinstance(form.source, Constant))
 
 
 def _told(problem: Problem) -> FloatArray:
@@ -179,7 +171,7 @@ def gaps_along(looks: DataProbes, patch: Patch, place: FloatArray, gap: float) -
         line[:, a] = m.points(gauss(len(line))[0])
     points = np.concatenate([place[None], *map(patch.in_space, lines)])
     gaps = np.zeros(patch.dimension)
-    for form in looks.problem.forms:
+    for form in looks.forms:
         for values, felt in _data(looks, form, patch, points):
             parts = np.split(values[1:], np.cumsum(counts)[:-1])
             for a, part in enumerate(parts):
@@ -267,16 +259,16 @@ def beside(places: FloatArray, sides: FloatArray) -> FloatArray:
 
 
 def watched(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return places at which the data of boxes, (b, d), are looked at, (b, m, d).
+    """Return places at which the data of a box are looked at, (m, d).
 
     Into each corner, and on the way to each side at a few places, all of which are inside: at the
     corner of a small box data may be infinite.
     """
-    shares, upper = _shares_watched(low.shape[1])
+    shares, upper = _shares_watched(len(low))
     sides = high - low
     least = np.minimum(ROUNDED * np.spacing(np.maximum(np.abs(low), np.abs(high))), 0.01 * sides)
-    depths = np.maximum(shares * sides[:, None], least[:, None])
-    return np.where(upper, high[:, None] - depths, low[:, None] + depths)
+    depths = np.maximum(shares * sides, least)
+    return np.where(upper, high - depths, low + depths)
 
 
 @lru_cache(maxsize=4)
@@ -303,18 +295,6 @@ def parts_watched(dimension: int) -> FloatArray:
     return np.asarray(np.prod(np.minimum(shares, 1.0 - shares), axis=1).reshape(-1, len(CLOSER)))
 
 
-def places_known(places: FloatArray, low: FloatArray, high: FloatArray) -> list[FloatArray]:
-    """Return for each of some boxes, (b, d), the places that `inside` returns."""
-    room = beside(places, high - low)
-    within = np.ones((len(low), len(places)), dtype=bool)
-    for a, x in enumerate(places.T):
-        within &= (x >= low[:, a, None]) & (x <= high[:, a, None])
-    return [
-        np.clip(places[own], first, last)
-        for own, first, last in zip(within, low + room, high - room, strict=True)
-    ]
-
-
 def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:
     """Return a function with given Legendre weights at points of a patch."""
     at = patch.in_chart(points)
@@ -324,19 +304,14 @@ def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatA
     return block_at(block, tables)
 
 
-def beyond(blocks: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """Return the sizes of weights beyond patches' functions, and the functions wanted, (b, d)."""
-    tail = _tails_beyond(blocks, functions)
-    if not len(blocks):
-        return tail, tail
-    count = len(blocks)
-    found = tails_of_blocks(list(blocks), 1.0, [SETTINGS.analytic] * count, [functions] * count)
-    return np.where(tail > 1.0, tail, 0.0), found.wanted
+def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the sizes of weights beyond a patch's functions, and the functions wanted, (d,)."""
+    tail = _tails_beyond(block, functions)
+    found = tails_of_blocks([block], 1.0, [SETTINGS.analytic], [functions])
+    return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
 
 
-def _tails_beyond(blocks: FloatArray, functions: tuple[int, ...]) -> FloatArray:
-    """Return the largest weight beyond patches' functions along each axis, (b, d)."""
-    size = np.abs(blocks).reshape(len(blocks), math.prod(blocks.shape[1:]))
-    degrees = leading_degrees(blocks.shape[1:], functions)
-    own = zip(degrees, functions, strict=True)
-    return np.stack([size[:, k >= p].max(axis=1) for k, p in own], axis=1)
+def _tails_beyond(block: FloatArray, functions: tuple[int, ...]) -> FloatArray:
+    """Return the largest weight beyond a patch's functions along each axis, (d,)."""
+    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
+    return np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])

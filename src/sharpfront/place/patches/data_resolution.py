@@ -8,7 +8,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.place.patches.batched_probes import probe_together
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.data_probes import DataProbe, DataProbes, gaps_along, parts_watched
 from sharpfront.place.patches.refine import Limits, functions_of, refined
@@ -66,7 +65,6 @@ def missed_in(looks: DataProbes, patches: Sequence[Patch]) -> FloatArray:
     On the way to its sides and corners: what stands out there counts by the part of the patch that
     is as close to a corner. Data that go on growing are infinite, and enter by their means.
     """
-    probe_together(looks, patches)
     out = np.zeros(len(patches))
     for i, patch in enumerate(patches):
         if patch.cut is not None:
@@ -83,7 +81,6 @@ def missed_in(looks: DataProbes, patches: Sequence[Patch]) -> FloatArray:
 def _cut_where_missed(looks: DataProbes, cells: list[Cell]) -> list[Cell]:
     """Return the cells cut at places at which data are not what the cells' points say."""
     nowhere = np.empty((0, cells[0].patch.dimension))
-    probe_together(looks, [c.patch for c in cells])
     missed = [_misfit(looks(c.patch)) if c.patch.cut is None else nowhere for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
@@ -130,7 +127,6 @@ def data_tails(looks: DataProbes, patches: Sequence[Patch]) -> Tails:
     """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
     tail = np.zeros((len(patches), patches[0].dimension))
     wanted = np.zeros_like(tail)
-    probe_together(looks, patches)
     for i, patch in enumerate(patches):
         look = looks(patch)
         for (t, w), gap in zip(look.seen, look.gaps, strict=True):

@@ -89,10 +89,8 @@ def first_cells(
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
     cells = short_along(cells, shears, most)
-    looks, uncut = looks or DataProbes(problem, tiling.marked, tol), cells
-    cells = short_enough(uncut, waves, tol, settings.most(tol, problem.domain.dimension), most)
-    if len(cells) > len(uncut):
-        looks.hold([cell.patch for cell in uncut])
+    looks = looks or DataProbes(problem, tiling.marked, tol)
+    cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
     cells = cut_at(cells, tiling.marked)
     cells = cut_about(cells, bumps_of(problem, settings.layer(tol)), most)
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None

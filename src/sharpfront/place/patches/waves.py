@@ -11,7 +11,6 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
-from sharpfront.geometry import Box
 from sharpfront.maps import Chart
 from sharpfront.place.patches.cuts import Cell, Flags
 from sharpfront.place.patches.settings import SETTINGS
@@ -40,7 +39,7 @@ class Waves:
         for block in tiling.blocks:
             ends = [(x[0], x[-1]) for x in block.lines]
             points = product_points([a + (b - a) * ALONG_DOMAIN for a, b in ends])
-            if block.region is not None and not isinstance(block.domain, Box):
+            if block.region is not None and not block.domain.is_box:
                 points = block.domain.sample(len(points))
             # Where data are not finite nothing is known of waves.
             points = points[block.inside(points) & ~_are(block.in_space(points), tiling.marked)]

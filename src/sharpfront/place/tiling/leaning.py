@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry import Box
+from sharpfront.geometry import Domain
 from sharpfront.maps import Chords, Quadrilateral
 from sharpfront.maps.quadrilateral import Corner
 from sharpfront.place.tiling.blocks import Block, Tiling
 
 
-def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
+def leaning_tiling(box: Domain, normal: FloatArray) -> Tiling:
     """Return a tiling of a box by charts whose second axis runs across a normal.
 
     Chords across the normal through all corners cut the box into a triangle, a trapezium and
@@ -34,7 +34,7 @@ def leaning_tiling(box: Box, normal: FloatArray) -> Tiling:
     return Tiling(box, tuple(blocks), places=np.zeros((0, 2)), chords=chords)
 
 
-def _side_name(box: Box, side: tuple[Corner, Corner]) -> str:
+def _side_name(box: Domain, side: tuple[Corner, Corner]) -> str:
     """Return the name of the side of a box that two points lie on."""
     ends = np.array(side)
     names = iter(box.parts)

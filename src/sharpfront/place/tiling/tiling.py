@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.equation.oblique_lines import Line
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, Segment, ends_of
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import surfaces_of
@@ -32,7 +32,7 @@ from sharpfront.rows.neighbours import faces_of
 @lru_cache(maxsize=16)
 def tiling_of(domain: Domain) -> Tiling | None:
     """Return how to tile a domain; None where that is not known."""
-    if isinstance(domain, Box):
+    if domain.is_box:
         return Tiling(domain, (_box(domain),))
     if domain.dimension != 2:
         found = lattice_of(domain)
@@ -195,7 +195,7 @@ def cut_along(
     """
     if domain.dimension != 2 or any(domain.periodic_axes):
         return None
-    if isinstance(domain, Box):
+    if domain.is_box:
         block = _box(domain)
         sides = [(block.ends(wall), wall[4]) for wall in block.walls]
     else:
@@ -240,7 +240,7 @@ def _if_closed(tiling: Tiling) -> Tiling | None:
     return tiling if all(tiling.parts(patches, sides).values()) else None
 
 
-def _box(domain: Box) -> Block:
+def _box(domain: Domain) -> Block:
     low, high = domain.bounds
     walls = []
     names = iter(domain.parts)

@@ -15,7 +15,7 @@ from scipy import ndimage
 from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray, Ints
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.show.data.kernels import Function, Kernels, Section, kernels_at, values_inside
 from sharpfront.show.data.quantity import Quantity
 
@@ -82,7 +82,7 @@ def raster(
 
 def outline_of(domain: Domain, where: Section) -> Path | None:
     """Return the boundary of a domain in a plane as a path; None if the plane misses it."""
-    if isinstance(domain, Box):
+    if domain.is_box:
         return _frame(where)
     low, high = where.window
     room = 0.01 * (high - low)
@@ -119,7 +119,7 @@ def _rim(domain: Domain, outline: Path | None, resolution: int) -> FloatArray:
     if domain.dimension == 2:
         parts = [domain.boundary(part, 8 * resolution).points for part in domain.parts]
         return np.concatenate([domain.corners, *parts])
-    if isinstance(domain, Box):
+    if domain.is_box:
         steps = np.linspace(0.0, 1.0, 3 * resolution)[:, None]
         corners = np.asarray(outline.vertices)
         return np.concatenate([a + steps * (b - a) for a, b in itertools.pairwise(corners)])

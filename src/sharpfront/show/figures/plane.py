@@ -20,7 +20,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut_cells import Cut
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.geometry.marching import triangles
 from sharpfront.loading import extra_module
 from sharpfront.maps import Strip
@@ -218,7 +218,7 @@ def surface_of(domain: Domain) -> FloatArray:
     Exact for a box; for others from the distance on a grid of 48 cells a side, which cuts sharp
     edges off by about a cell.
     """
-    if isinstance(domain, Box):
+    if domain.is_box:
         faces = itertools.product(range(3), domain.bounds)
         return np.concatenate([_face(domain.bounds, axis, end[axis]) for axis, end in faces])
     return triangles(lambda points: -domain.distance(points), domain.bounds)

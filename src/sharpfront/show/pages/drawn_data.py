@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.files import plain
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.show.data.kernels import Kernels, Section, graded_axis, graded_places, section
 from sharpfront.show.data.placements import Placement
 from sharpfront.show.data.quantity import Shown, colour_scale
@@ -196,7 +196,7 @@ def _plane(
 
 def _outline(space: Domain, where: Section) -> list[dict[str, str]]:
     """Return the closed curves of the boundary in a plane; none for a box, which its sides are."""
-    path = None if isinstance(space, Box) else outline_of(space, where)
+    path = None if space.is_box else outline_of(space, where)
     if path is None:
         return []
     vertices = np.asarray(path.vertices)

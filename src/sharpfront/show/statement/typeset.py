@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from sharpfront.arrays import FloatArray
 from sharpfront.equation import to_text
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
-from sharpfront.geometry import Box, Cloud, Domain, Implicit, Interval, Polygon, Solid
+from sharpfront.geometry import Cloud, Domain, Implicit, Polygon, Solid
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.parts import Marked, Named, Relabelled
 from sharpfront.geometry.stated_shape import StatedShape
@@ -86,7 +86,7 @@ def _leaf_row(domain: Domain, letter: str) -> Row:
 def _leaf(domain: Domain) -> tuple[list[str], str]:
     """Return a simple region as formulas, and words."""
     names = domain.coordinates
-    if isinstance(domain, Box):
+    if domain.is_box:
         spans = zip(names, *domain.bounds, strict=True)
         pairs = zip(names, domain.periodic_axes, strict=True)
         loops = [name for name, loop in pairs if loop]
@@ -220,7 +220,7 @@ def _condition_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]
 
 
 def _place(domain: Domain, parts: Sequence[str]) -> str:
-    if isinstance(domain, Interval):
+    if domain.dimension == 1:
         ends = dict(zip(("left", "right"), domain.bounds[:, 0], strict=True))
         places = [math(_named(domain.coordinates[0], ends[part])) for part in parts]
         return f"at {' and '.join(places)}"

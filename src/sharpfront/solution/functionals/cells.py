@@ -20,7 +20,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.star_charts import cone_of
 from sharpfront.errors import DomainError
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.geometry.panels import Panels
 from sharpfront.geometry.star_surface import squares_of
@@ -185,7 +185,7 @@ def cells_of(approximation: Approximation, domain: Domain) -> list[Cell]:
         found = _patch_cells(basis, domain)
         if found is not None:
             return found
-    if isinstance(domain, Box):
+    if domain.is_box:
         axes = box_axes(basis, domain.bounds, BOXES.get(domain.dimension, 2) + 1)
         return [BoxCell(low, high) for low, high in _products(axes)]
     if domain.dimension == 2:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.geometry import Box, Domain, SpaceTime
+from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.functionals.cells import box_axes, line_edges, moments_of, subdivided
@@ -111,24 +111,23 @@ def _apart(seeds: Seeds, order: NDArray[np.intp]) -> list[int]:
 
 
 def _seeds(known: Known, t: float | None) -> list[Seeds]:
-    space, in_time = known.space, isinstance(known.domain, SpaceTime)
+    space, span = known.space, known.domain.time
     if space.dimension == 1:
         return [_on_line(known, t)]
     points, steps = _in_space(known.approximation, space)
     found = [Seeds(points, steps, *space.bounds)]
-    if space.dimension == 2 and not isinstance(space, Box):
+    if space.dimension == 2 and not space.is_box:
         found += [_on_curve(c) for part in space.parts for c in space.smooth_pieces(part)
                   if isinstance(c, Curve)]  # fmt: skip
-    if t is None and in_time:
-        assert isinstance(known.domain, SpaceTime)
-        found = [_in_time(own, known.domain.time) for own in found]
+    if t is None and span is not None:
+        found = [_in_time(own, span) for own in found]
     return found
 
 
 def _on_line(known: Known, t: float | None) -> Seeds:
     moments: list[float | None] = [t]
-    if t is None and isinstance(known.domain, SpaceTime):
-        ends = moments_of(known.approximation, known.domain.time)
+    if t is None and (span := known.domain.time) is not None:
+        ends = moments_of(known.approximation, span)
         moments = np.unique(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])])).tolist()
     parts, steps = [], []
     for moment in moments:

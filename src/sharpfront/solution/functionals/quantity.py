@@ -21,7 +21,7 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols, trace
 from sharpfront.errors import DomainError, ProblemError
-from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, Piece, Spot
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Face
@@ -68,9 +68,10 @@ def flux(known: Known, part: str, coefficient: Any = 1.0, t: Any = None) -> Any:
 
 def _over_time(known: Known, quantity: Quantity, over: Callable[[Quantity], float]) -> float:
     """Return what is found at the moment asked for, or its integral over all of them."""
-    if quantity.t is not None or not isinstance(known.domain, SpaceTime):
+    span = known.domain.time
+    if quantity.t is not None or span is None:
         return over(quantity)
-    ends = moments_of(known.approximation, known.domain.time)
+    ends = moments_of(known.approximation, span)
     z, w = np.polynomial.legendre.leggauss(MOMENTS)
     result = 0.0
     for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
@@ -140,7 +141,7 @@ def roots(known: Known, level: Any = 0.0, of: Any = None, t: Any = None) -> Any:
     """Return where a value is taken, in increasing order; `Solution.roots` says how."""
     if known.space.dimension != 1:
         raise ProblemError("roots() are those of a solution on an interval; this one is not.")
-    if t is None and isinstance(known.domain, SpaceTime):
+    if t is None and known.domain.time is not None:
         raise ProblemError("roots() of a solution in time are those at a moment: give t=.")
     value, moment = finite(level, "level", attempt="level=0.5"), known.moment(t)
     x = subdivided(line_edges(known.approximation, known.space, moment), BETWEEN_ROOTS)
@@ -241,7 +242,7 @@ class Known:
     @property
     def space(self) -> Domain:
         """The domain without time."""
-        return self.domain.space if isinstance(self.domain, SpaceTime) else self.domain
+        return self.domain.space
 
     @property
     def tol(self) -> float:
@@ -253,7 +254,7 @@ class Known:
         """Return the moment that was asked for; None for all of them, and without time."""
         if t is None:
             return None
-        if not isinstance(self.domain, SpaceTime):
+        if self.domain.time is None:
             raise ProblemError("t= was given, but this solution is not one in time; leave it out.")
         low, high = self.domain.time
         moment = finite(t, "t", attempt=f"t={high:g}")

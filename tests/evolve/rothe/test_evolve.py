@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sharpfront.evolve.rothe.run_pair import moments_compared
+from sharpfront.evolve.rothe.evolve import moments_compared
 
 
 def test_runs_are_not_compared_after_a_step_has_ended():
