@@ -195,6 +195,7 @@ class PatchStrategy:
         else:
             # A correction above the estimate may be what is left of it.
             waiting = value > inner.tol and assessment.changed > value
+            waiting = waiting or progress.left > inner.tol
         stuck = progress.stuck() if waiting else None
         if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
             return NextStep(replace(inner, finished=stuck), renewed=False)
