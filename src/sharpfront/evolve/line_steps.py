@@ -90,7 +90,7 @@ class LineSteps(Stepper[State]):
         fields = state.values, state.rates, state.scale
         # Rates of a start bend where a jump is, as the rates of no later state do.
         kinked = bool(run.system.gaps) and state.before is not None
-        v = velocities(run.mesher, state.frame, *fields, dt, kinked)
+        v = velocities(run.mesher, state.frame, *fields, dt, kinked, run.gain)
         worst = shortening(state.frame, v)
         if worst * dt > 1.0 - LINE_MARCH.shrink:
             dt = (1.0 - LINE_MARCH.shrink) / worst

@@ -22,8 +22,11 @@ def velocities(
     scale: FloatArray,
     dt: float = 0.0,
     kinked: bool = False,
+    gain: float = LINE_MARCH.gain,
 ) -> FloatArray:
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
+
+    They have to explain a share of it, the gain.
 
     Short elements count more: the flanks of a standing front are not carried into it. The frame has
     the velocities to which the rates, (n, K), belong. More has to be explained where a
@@ -47,8 +50,8 @@ def velocities(
     whole = float(np.vdot(weights[:, None] * rate, rate))
     left = whole + float(np.vdot(at, 2.0 * b + at * a))
     slow = shortening(frame, v) * dt <= 1.0 - LINE_MARCH.shrink
-    gain = LINE_MARCH.gain if slow else LINE_MARCH.gain_of_cut
-    explains = whole > 0 and 1.0 - left / whole >= gain
+    least = gain if slow else max(gain, LINE_MARCH.gain_of_cut)
+    explains = whole > 0 and 1.0 - left / whole >= least
     return v if explains else np.zeros_like(frame.nodes)
 
 

@@ -84,7 +84,7 @@ def first_step(
     run: Run, frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
 ) -> float:
     """Return how long a step may be by how fast unknowns change where nodes go along with them."""
-    v = velocities(run.mesher, frame, values, rates, scale)
+    v = velocities(run.mesher, frame, values, rates, scale, gain=run.gain)
     moved = v[:, None] * frame.evaluate(values, frame.nodes, 1) if v.any() else np.zeros(1)
     own = rates[run.at_nodes]
     fast = float(np.abs((own + moved[: len(own)]) / scale).max())
