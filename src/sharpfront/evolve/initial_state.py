@@ -102,4 +102,4 @@ def _corrections(functions: Sequence[Rounded], system: TimeSystem) -> list[tuple
     """Return where functions were rounded, and over which widths."""
     found = [(b.x, width) for f in functions for b, width in f.breaks]
     ends = (system.low, system.high)
-    return found + [(ends[side], width) for f in functions for side, _, width, _ in f.ends]
+    return found + [(ends[c.side], c.width) for f in functions for c in f.ends]
