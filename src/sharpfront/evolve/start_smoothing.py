@@ -22,7 +22,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
 from sharpfront.equation.narrow_features import foci
-from sharpfront.evolve.end_corrections import EndCorrection, corrections
+from sharpfront.evolve.end_corrections import ROUNDING, EndCorrection, corrections
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.place.line.sampling import Function
@@ -30,6 +30,7 @@ from sharpfront.place.line.singularities import (
     CLOSE,
     Break,
     breaks_of,
+    line_beside,
     needles_of,
     points_and_values,
     unseen_of,
@@ -137,6 +138,8 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
             breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
         size = max(1.0, float(np.abs(look[1]).max()))
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
+        if system.periodic:
+            breaks += _at_seam(plain, breaks, max(1e-3 * tol, ROUNDING) * size)
         widths = _apart(breaks, [_width(b, tol * size, length, least) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
@@ -153,6 +156,24 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
             )
     found, more = met(system, found, tol, just_after(*span))
     return found, words + more
+
+
+def _at_seam(plain: Rounded, breaks: Sequence[Break], small: float) -> list[Break]:
+    """Return the break where the ends of a ring are joined, if it is not known and not small.
+
+    Where a pulse has all but fallen to zero there, it is too small beside that to be looked for.
+    """
+    length = plain.high - plain.low
+    if any(min(b.x - plain.low, plain.high - b.x) < 10.0 * CLOSE * length for b in breaks):
+        return []
+    before, after = plain.high - 1e-4 * CLOSE * length, plain.low
+    seam = Break(
+        plain.low,
+        line_beside(plain, before, -CLOSE * length),
+        line_beside(plain, after, CLOSE * length),
+    )
+    missed = max(abs(seam.jump), abs(seam.bend) * 1e-3 * length)
+    return [seam] if missed > small else []
 
 
 def just_after(start: float, stop: float) -> float:
