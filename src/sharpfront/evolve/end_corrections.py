@@ -68,10 +68,12 @@ def corrections(
     tol: float,
     t: float,
     least: float,
+    known: bool = True,
 ) -> tuple[list[tuple[int, EndCorrection]], list[str]]:
     """Return what states lack to meet the conditions of an end, and the same in words.
 
-    Each is the number of an unknown with what is added to it, over no less than a width.
+    Each is the number of an unknown with what is added to it, over no less than a width. What
+    constraints hold follows the others; it is known, or conditions that ask for it are left.
     """
     end, inward = (system.low, 1.0) if side == 0 else (system.high, -1.0)
     h = 1e-5 * (system.high - system.low) * inward
@@ -79,7 +81,7 @@ def corrections(
     leaves = _leaves(system, beside, side, h, t)
     sizes = [min(1.0, float(np.abs(u).max())) for u in beside]
     conditions, found, missing = [], [], False
-    for condition, i, order in _corrected(system, side, leaves):
+    for condition, i, order in _corrected(system, side, leaves, known):
         amount = _alone(condition, (system.names[i], (order, 0)), leaves)
         # Ahead of a front into an unstable state what is small counts relative to itself. A slope
         # is missed in every step, however short, by as much as it is over an element.
@@ -97,7 +99,7 @@ def corrections(
 
 
 def _corrected(
-    system: TimeSystem, side: int, leaves: dict[Key, FloatArray]
+    system: TimeSystem, side: int, leaves: dict[Key, FloatArray], known: bool
 ) -> list[tuple[Residual, int, int]]:
     """Return conditions of an end that are met, each by an unknown's value or slope of its own.
 
@@ -108,10 +110,10 @@ def _corrected(
         terms = [
             (t.orders[0], abs(float(factor[0])), system.names.index(t.unknown))
             for t, factor in zip(condition.terms, condition.tangents(leaves, 1), strict=True)
-            if not t.orders[1] and factor[0]
+            if t.unknown not in system.constrained and factor[0]
         ]
-        fixed = any(t.orders[1] or t.unknown in system.constrained for t in condition.terms)
-        if not terms or fixed or max(terms)[0] > 1:
+        left = [t for t in condition.terms if t.unknown in system.constrained and not known]
+        if not terms or left or any(t.orders[1] for t in condition.terms) or max(terms)[0] > 1:
             continue
         taken = {(i, order) for _, i, order in found}
         free = [(order, i) for order, _, i in sorted(terms)[::-1] if (i, order) not in taken]

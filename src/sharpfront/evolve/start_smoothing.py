@@ -154,7 +154,7 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
                     for b, w in each
                 ]
             )
-    found, more = met(system, found, tol, just_after(*span))
+    found, more = met(system, found, tol, just_after(*span), known=False)
     return found, words + more
 
 
@@ -182,12 +182,15 @@ def just_after(start: float, stop: float) -> float:
 
 
 def met(
-    system: TimeSystem, states: Sequence[Rounded], tol: float, t: float
+    system: TimeSystem, states: Sequence[Rounded], tol: float, t: float, known: bool = True
 ) -> tuple[list[Rounded], list[str]]:
-    """Return states that meet the conditions at a moment, and what was done to them, in words."""
+    """Return states that meet the conditions at a moment, and what was done to them, in words.
+
+    What constraints hold is known, or conditions that ask for it are left.
+    """
     found, words = list(states), []
     for side in (0, 1):
-        added, more = corrections(system, found, side, tol, t, _least_width(system, t))
+        added, more = corrections(system, found, side, tol, t, _least_width(system, t), known)
         for i, correction in added:
             found[i] = replace(found[i], ends=(*found[i].ends, correction))
         words += more
