@@ -1,8 +1,10 @@
 """States that miss conditions at an end, bent there until they meet them.
 
 A value is added as diffusion would spread it, by 2 Q(s), s the distance in widths and Q the normal
-tail; a slope by a decaying exponential. What meets one condition changes what others see, as a
-slope changes the value in a Robin condition, so that all conditions of an end are met together.
+tail; a slope by a decaying exponential. Where more is held of an unknown, the k-th derivative is
+added by s^k exp(-s) times what leaves the others up to the third as they are. What meets one
+condition changes what others see, as a slope changes the value in a Robin condition, so that all
+conditions of an end are met together.
 """
 
 from __future__ import annotations
@@ -16,49 +18,59 @@ from scipy.special import ndtr
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
+from sharpfront.equation.graph import evaluate
+from sharpfront.errors import EquationError
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
 
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
+# So soon after the beginning of time a state is that of the start, as a share of the span.
+AT_START = 1e-12
 # Steps of Newton's method for how much is added, and the last change of it, relative to itself.
 STEPS, SETTLED = 25, 1e-12
+# Conditions hold derivatives below this order.
+MOST_DERIVATIVES = 4
 # Derivatives at an end from values there and at four places beside it, in units of their distance.
 STENCILS = (
     np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
     np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0,
-    np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / 12.0,
-    np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / 2.0,
 )
 
 Values = Callable[[FloatArray], FloatArray]
 
 
 class EndCorrection(NamedTuple):
-    """What is added to a state at an end: a value or a slope."""
+    """What is added to a state at an end: a derivative along x, the value among them."""
 
     side: int
-    amount: float  # of the value, or of the slope
+    amount: float  # of the derivative
     width: float
-    order: int  # 0 for a value, 1 for a slope
-    flat: bool = False  # whether a value has no slope at the end, for a condition holds that too
+    order: int  # 0 for a value
+    flat: bool = False  # whether other derivatives stay as they are, up to the third
 
     def values(self, inward: FloatArray) -> FloatArray:
         """Return what is added at distances from the end."""
-        s = inward / self.width
-        if self.order:
-            return self.amount * self.width * (2 * self.side - 1) * np.exp(-s)
-        if self.flat:
-            return np.asarray(self.amount * (1.0 + s) * np.exp(-s))
-        return np.asarray(self.amount * 2.0 * ndtr(-s))
+        s, k = inward / self.width, self.order
+        size = self.amount * (self._inward * self.width) ** k
+        if not self.flat:
+            return np.asarray(size * (2.0 * ndtr(-s) if k == 0 else -np.exp(-s)))
+        series = sum(s**n / math.factorial(n) for n in range(MOST_DERIVATIVES - k))
+        return np.asarray(size * s**k / math.factorial(k) * np.exp(-s) * series)
 
     @property
-    def at_end(self) -> tuple[float, float]:
-        """Value and slope at the end for an amount of one."""
-        outward = 2.0 * self.side - 1.0
-        if self.order:
-            return outward * self.width, 1.0
-        return 1.0, 0.0 if self.flat else outward * math.sqrt(2.0 / math.pi) / self.width
+    def _inward(self) -> float:
+        return 1.0 - 2.0 * self.side
+
+    @property
+    def at_end(self) -> tuple[float, ...]:
+        """Derivatives at the end for an amount of one."""
+        k, step = self.order, self._inward * self.width
+        if self.flat:
+            return tuple(float(n == k) for n in range(MOST_DERIVATIVES))
+        bend = math.sqrt(2.0 / math.pi)
+        own = (1.0, -bend, 0.0, bend) if k == 0 else (-1.0, 1.0, -1.0, 1.0)
+        return tuple(o * step ** (k - n) for n, o in enumerate(own))
 
 
 def corrections(
@@ -85,15 +97,15 @@ def corrections(
         amount = _alone(condition, (system.names[i], (order, 0)), leaves)
         # Ahead of a front into an unstable state what is small counts relative to itself. A slope
         # is missed in every step, however short, by as much as it is over an element.
-        reach = (system.high - system.low) if order else 1.0
+        reach = (system.high - system.low) ** order
         missing |= abs(amount) * reach > sizes[i] * max(1e-3 * tol, ROUNDING)
         width = _width(amount, order, LINE_MARCH.worth * tol * sizes[i], abs(h) * 1e5, least)
         conditions.append(condition)
         found.append((i, EndCorrection(side, amount, width, order)))
     if not missing:
         return [], []
-    sloped = [i for i, c in found if c.order]
-    found = [(i, c._replace(flat=not c.order and i in sloped)) for i, c in found]
+    several = [i for i, _ in found]
+    found = [(i, c._replace(flat=c.order > 1 or several.count(i) > 1)) for i, c in found]
     found = _together(system, conditions, found, leaves)
     return found, [w for i, c in found for w in _words(system.names[i], c, tol)]
 
@@ -113,7 +125,10 @@ def _corrected(
             if t.unknown not in system.constrained and factor[0]
         ]
         left = [t for t in condition.terms if t.unknown in system.constrained and not known]
-        if not terms or left or any(t.orders[1] for t in condition.terms) or max(terms)[0] > 1:
+        seen = [
+            leaves["derivative", t.unknown, t.orders][0] for t in condition.terms if not t.orders[1]
+        ]
+        if not terms or left or len(seen) < len(condition.terms) or not np.isfinite(seen).all():
             continue
         taken = {(i, order) for _, i, order in found}
         free = [(order, i) for order, _, i in sorted(terms)[::-1] if (i, order) not in taken]
@@ -135,7 +150,8 @@ def _width(amount: float, order: int, small: float, length: float, least: float)
     """Return over which width a value or a slope is added; so little of a value is small."""
     if order == 0:
         return least if abs(amount) > small else 1e-3 * length
-    return float(np.clip(small / max(abs(amount), 1e-300), least, 1e-3 * length))
+    width = (small / max(abs(amount), 1e-300)) ** (1.0 / order)
+    return float(np.clip(width, least, 1e-3 * length))
 
 
 def _together(
@@ -156,7 +172,7 @@ def _together(
         for row, condition in enumerate(conditions):
             for term, factor in zip(condition.terms, condition.tangents(here, 1), strict=True):
                 for column, (i, c) in enumerate(found):
-                    if system.names[i] == term.unknown and term.orders[0] < 2:
+                    if system.names[i] == term.unknown:
                         matrix[row, column] += float(factor[0]) * c.at_end[term.orders[0]]
         try:
             change = np.linalg.solve(matrix, missed)
@@ -182,28 +198,52 @@ def _added(
     for (i, c), amount in zip(found, amounts, strict=True):
         for order, unit in enumerate(c.at_end):
             key: Key = ("derivative", system.names[i], (order, 0))
-            here[key] = here[key] + amount * unit
+            if key in here:
+                here[key] = here[key] + amount * unit
     return here
 
 
 def _words(name: str, c: EndCorrection, tol: float) -> list[str]:
     """Return in words what is added, if it is more than a share of the tolerance."""
-    if abs(c.amount) * (c.width if c.order else 1.0) <= 0.1 * tol:
+    if abs(c.amount) * c.width**c.order <= 0.1 * tol:
         return []
-    where, what = ("left", "right")[c.side], ("", "with a slope ")[c.order]
+    derivative = f"with a derivative of order {c.order} "
+    where, what = ("left", "right")[c.side], ("", "with a slope ", derivative, derivative)[c.order]
     return [f"{name} starts {what}{abs(c.amount):.2g} off the condition on the {where}"]
 
 
 def _leaves(
     system: TimeSystem, states: Sequence[FloatArray], side: int, inward: float, t: float
 ) -> dict[Key, FloatArray]:
-    """Return values and derivatives of states at an end from those beside it, by differences."""
+    """Return values and derivatives of states at an end.
+
+    Values and slopes are told by values beside it, what is higher by the formula of a start; it is
+    not finite where there is none.
+    """
+    end = np.array([(system.low, system.high)[side]])
     leaves: dict[Key, FloatArray] = {
-        ("coordinate", system.space): np.array([(system.low, system.high)[side]]),
+        ("coordinate", system.space): end,
         ("coordinate", "t"): np.array([t]),
         ("normal", system.space): np.array([2.0 * side - 1.0]),
     }
+    starts = t - system.span[0] <= AT_START * (system.span[1] - system.span[0])
     for name, u in zip(system.names, states, strict=True):
         for k, stencil in enumerate(STENCILS):
             leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])
+        for k in range(
+            len(STENCILS), 1 + max((c.order(name) for c in system.conditions), default=0)
+        ):
+            found = _by_formula(system, name, k, leaves) if starts else np.nan
+            leaves["derivative", name, (k, 0)] = np.full(1, found)
     return leaves
+
+
+def _by_formula(system: TimeSystem, name: str, order: int, leaves: dict[Key, FloatArray]) -> float:
+    """Return a derivative of a start; not finite where its formula does not tell."""
+    graph = system.graph(name)
+    if graph is None:
+        return np.nan
+    try:
+        return float(np.ravel(evaluate(graph.d(system.space, order), leaves))[0])
+    except EquationError:
+        return np.nan

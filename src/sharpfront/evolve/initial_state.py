@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -44,7 +44,7 @@ class Start:
     ) -> tuple[Start | None, list[str]]:
         """Return a start that meets conditions with what constraints hold in a state, as `met`."""
         functions = [
-            _one_of(system, state, i) if name in system.constrained else own
+            _one_of(system, state, i) if name in system.constrained else replace(own, ends=())
             for i, (name, own) in enumerate(zip(system.names, self.functions, strict=True))
         ]
         found, words = met(system, functions, tol, t)
@@ -58,7 +58,6 @@ class Start:
         t: float,
     ) -> tuple[Start | None, list[str]]:
         """Return a state that meets conditions as they are at a moment; None if it does."""
-
         plain = [_one_of(system, state, i) for i in range(len(system.names))]
         functions, words = met(system, plain, tol, t)
         if functions == plain:

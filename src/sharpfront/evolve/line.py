@@ -95,7 +95,7 @@ class LineCourse:
                 self.system, state.at, self.tol * share, just_after(*run.span)
             )
             state = state if met is None else self._begun(run, met)
-            words += more
+            words = list(dict.fromkeys([*words, *more]))
         return RunLog(state, state, notes=tuple(words), share=share, number=number)
 
     def _begun(self, run: Run, start: Start) -> State:

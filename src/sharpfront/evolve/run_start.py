@@ -39,6 +39,9 @@ def begun(
         # What constraints make of a mesh that does not resolve them is no size of anything.
         scale = np.maximum(least, np.abs(values[run.at_nodes]).max(axis=0))
         rough = measured(run, frame, values, scale, soon, quiet=False)[1]
+        if not np.isfinite(rough).all():
+            words = "conditions and equations without a rate do not agree at the start"
+            break
         new = run.mesher.mesh(nodes, rough, run.in_space, most=int(LINE_MARCH.swell * len(nodes)))
         worst = float(run.mesher.left_out(nodes, rough).max())
         if worst < run.in_space and len(new) > 0.7 * len(nodes):

@@ -87,7 +87,8 @@ class Rounded:
         factors = [math.sqrt(2.0) if jump else 2.0 for jump in jumps]
         wider = tuple((b, f * w) for f, (b, w) in zip(factors, self.breaks, strict=True))
         ends = tuple(
-            c._replace(width=(2.0 if c.order else math.sqrt(2.0)) * c.width) for c in self.ends
+            c._replace(width=2.0 ** (1.0 / max(c.order, 1) if c.order else 0.5) * c.width)
+            for c in self.ends
         )
         return replace(self, breaks=wider, ends=ends)
 
