@@ -614,6 +614,21 @@ def test_jumps_that_lie_in_one_cell_are_all_kept():
     assert np.abs(solution(x) - finer(x)).max() < 1e-6
 
 
+def test_a_layer_that_is_not_resolved_from_zero_is_led_to():
+    def flow(eps):
+        return sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x: eps * u.dxx + u * u.dx - u,
+            left=lambda u, x: u + 7 / 6,
+            right=lambda u, x: u - 1.5,
+        )
+
+    alone = sf.solve(flow(1e-4), tol=1e-6)
+    assert alone.outcome.kind == "unresolved" and "continuation=" in alone.outcome.advice
+    led = sf.solve(flow, continuation=[1e-2, 1e-3, 1e-4], tol=1e-6)
+    assert led.converged and abs(led(1 / 3)) < 1e-3  # where both sides meet
+
+
 @pytest.mark.parametrize("reynolds", [100, 200])
 def test_corrections_that_halve_are_not_the_last(reynolds):
     """Two flows between porous walls differ by exp(-Re): at such a fold an error equation is
