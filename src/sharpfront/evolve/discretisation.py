@@ -84,6 +84,10 @@ class Discrete:
             for rows in self.sides
         ]
         self.gaps = Program(system.gaps)
+        # Those that move by themselves, with their slopes and rates.
+        alone = [g for g in system.gaps if not derivatives_in(g)]
+        self.moves = bool(alone)
+        self.moving = Program([e for g in alone for e in (g, g.d(self.coordinate), g.d("t"))])
         # An unknown's own part in its equation: itself, its second derivative and its rate.
         terms = self.equations.terms
         own = [

@@ -150,6 +150,11 @@ class LineMarchSettings:
     # compared, for a tolerance of one: it goes with its root. Where the unknown stays at a jump of
     # two, as large as it is, estimates are 0.93 of a tolerance of 1e-3.
     jump_range: float = 0.045
+    # The same where a place moves by itself, of the range of what is compared and of the tolerance:
+    # there the rate at the place itself is off by as much.
+    moving_range: float = 0.3
+    # How many ranges from it nodes go along.
+    ranges_held: float = 8.0
     # How many times wider it is for the weaker run. Where the unknown stays at the jump its error
     # goes with the range itself, and what the runs differ by is one and a half times that of the
     # strict one.
