@@ -26,9 +26,9 @@ from sharpfront.evolve.time_system import Residual, TimeSystem
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
 # So soon after the beginning of time a state is that of the start, as a share of the span.
-AT_START = 1e-12
+JUST_BEGUN = 1e-12
 # Steps of Newton's method for how much is added, and the last change of it, relative to itself.
-STEPS, SETTLED = 25, 1e-12
+STEPS, UNCHANGED = 25, 1e-12
 # Conditions hold derivatives below this order.
 MOST_DERIVATIVES = 4
 # Derivatives at an end from values there and at four places beside it, in units of their distance.
@@ -99,7 +99,7 @@ def corrections(
         # is missed in every step, however short, by as much as it is over an element.
         reach = (system.high - system.low) ** order
         missing |= abs(amount) * reach > sizes[i] * max(1e-3 * tol, ROUNDING)
-        width = _width(amount, order, LINE_MARCH.worth * tol * sizes[i], abs(h) * 1e5, least)
+        width = _spread_over(amount, order, LINE_MARCH.worth * tol * sizes[i], abs(h) * 1e5, least)
         conditions.append(condition)
         found.append((i, EndCorrection(side, amount, width, order)))
     if not missing:
@@ -146,7 +146,7 @@ def _alone(
     return -float(condition.at(leaves, 1)[0]) / tangent
 
 
-def _width(amount: float, order: int, small: float, length: float, least: float) -> float:
+def _spread_over(amount: float, order: int, small: float, length: float, least: float) -> float:
     """Return over which width a value or a slope is added; so little of a value is small."""
     if order == 0:
         return least if abs(amount) > small else 1e-3 * length
@@ -179,7 +179,7 @@ def _together(
         except np.linalg.LinAlgError:
             return found
         amounts = amounts - change
-        if np.all(np.abs(change) <= SETTLED * np.maximum(np.abs(amounts), ROUNDING)):
+        if np.all(np.abs(change) <= UNCHANGED * np.maximum(np.abs(amounts), ROUNDING)):
             break
     if not np.isfinite(amounts).all():
         return found
@@ -226,7 +226,7 @@ def _leaves(
         ("coordinate", "t"): np.array([t]),
         ("normal", system.space): np.array([2.0 * side - 1.0]),
     }
-    starts = t - system.span[0] <= AT_START * (system.span[1] - system.span[0])
+    starts = t - system.span[0] <= JUST_BEGUN * (system.span[1] - system.span[0])
     for name, u in zip(system.names, states, strict=True):
         for k, stencil in enumerate(STENCILS):
             leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])
