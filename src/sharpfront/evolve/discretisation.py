@@ -145,8 +145,9 @@ class Discrete:
         if system.periodic:
             return sides
         leaving = [self._leaving(side, own) for side, own in enumerate(sides)]
-        if leaving[0] is not None and leaving[1] is not None:
-            return [[*own, *more] for own, more in zip(sides, leaving, strict=True)]
+        known = [rows for rows in leaving if rows is not None]
+        if len(known) == len(sides):
+            return [own + rows for own, rows in zip(sides, known, strict=True)]
         missing = self.tables.order * len(self.names) - sum(map(len, sides))
         for i, name in enumerate(self.names):
             order = max(e.order(name) for e in system.equations)
