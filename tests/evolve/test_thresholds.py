@@ -132,3 +132,60 @@ def test_without_thresholds_nothing_is_changed():
     )
     system = time_system(problem)
     assert without_thresholds(system, 1e-6) is system
+
+
+def driven(speed=0.6, reach=0.05, height=10.0, diffusion=0.02):
+    """Return a source in a window that goes along, and the wave that it drives."""
+    p = speed / diffusion
+
+    def wave(s):
+        slope = -height / speed * (1 - np.exp(-2 * p * reach))
+        top = -slope / p
+        inner = np.clip(s, -reach, reach)
+        grown = (np.exp(-2 * p * reach) - np.exp(-p * (inner + reach))) / p
+        within = top + height / speed * (reach - inner + grown)
+        return np.where(s > reach, top * np.exp(-p * np.maximum(s - reach, 0.0)), within)
+
+    def exact(x, t):
+        return wave(x - 0.2 - speed * t)
+
+    given = sf.function(exact)
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: (
+            u.dt - diffusion * u.dxx - np.where(np.abs(x - 0.2 - speed * t) < reach, height, 0.0)
+        ),
+        boundary=lambda u, x, t: u - given(x, t),
+        initial=lambda x: exact(x, 0.0),
+        time=(0, 1),
+    )
+    return problem, exact
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4])
+def test_a_window_that_goes_along_is_followed(tol):
+    """Steps ended where it came to one Gauss point after the other."""
+    problem, exact = driven()
+    solution = sf.solve(problem, tol=tol)
+    assert solution.converged and len(solution.history) < 300
+    x, t = np.meshgrid(np.linspace(0, 1, 401), np.linspace(0, 1, 41))
+    assert np.abs(solution(x, t) - exact(x, t)).max() < tol * np.abs(exact(x, t)).max()
+
+
+def test_a_diffusivity_that_jumps_at_a_place_that_moves():
+    def stated(tol):
+        return sf.solve(
+            sf.Problem(
+                sf.Interval(0, 1),
+                lambda u, x, t: u.dt - np.where(x < 0.3 + 0.4 * t, 0.1, 0.01) * u.dxx,
+                boundary=lambda u, x, t: u,
+                initial=lambda x: np.sin(np.pi * x),
+                time=(0, 1),
+            ),
+            tol=tol,
+        )
+
+    rough, fine = stated(1e-2), stated(1e-3)
+    assert rough.converged and fine.converged
+    x, t = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 21))
+    assert np.abs(rough(x, t) - fine(x, t)).max() < 1e-2

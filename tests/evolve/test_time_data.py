@@ -54,6 +54,51 @@ def diffusing(coefficient):
     )
 
 
+@pytest.mark.parametrize("after", [0.9, -0.5])
+@pytest.mark.parametrize("at", [0.3, 0.777])
+def test_a_value_that_is_switched_at_an_end_of_a_nonlinear_problem(at, after):
+    """What the switch is rounded by is no loss of the solution."""
+
+    def travelling(switch):
+        return sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x, t: u.dt + u * u.dx - 0.02 * u.dxx,
+            left=lambda u, x, t: u - 0.2,
+            right=lambda u, x, t: u - switch(t),
+            initial=0.2,
+            time=(0, 1),
+        )
+
+    solution = sf.solve(travelling(lambda t: np.where(t < at, 0.2, after)), tol=1e-5)
+    assert solution.converged and at < solution.error_estimate_since < at + 1e-3
+    rest = sf.solve(
+        sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x, t: u.dt + u * u.dx - 0.02 * u.dxx,
+            left=lambda u, x, t: u - 0.2,
+            right=lambda u, x, t: u - after,
+            initial=0.2,
+            time=(at, 1),
+        ),
+        tol=1e-7,
+    )
+    assert np.abs(solution(X, 1.0) - rest(X, 1.0)).max() < 1e-5
+
+
+@pytest.mark.parametrize("rate", [20.0, 11.1])
+def test_a_slope_that_goes_on_and_off(rate):
+    """A moment at which it does is known to rounding, and no look falls into that."""
+    solution = sf.solve(
+        on_line(
+            lambda u, x, t: u.dt - u.dxx,
+            left=lambda u, x, t: u.dx + np.where(np.sin(rate * t) > 0, 1, 0),
+            boundary=lambda u, x, t: u,
+        ),
+        tol=1e-6,
+    )
+    assert solution.converged
+
+
 @FEW
 @given(st.floats(0.02, 0.98), st.floats(0.02, 0.3))
 def test_a_diffusivity_that_is_switched(at, after):

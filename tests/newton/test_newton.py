@@ -612,3 +612,33 @@ def test_jumps_that_lie_in_one_cell_are_all_kept():
     finer = sf.solve(problem, tol=1e-9)
     x = np.linspace(0, 1, 501)
     assert np.abs(solution(x) - finer(x)).max() < 1e-6
+
+
+def test_a_layer_that_is_not_resolved_from_zero_is_led_to():
+    def flow(eps):
+        return sf.Problem(
+            sf.Interval(0, 1),
+            lambda u, x: eps * u.dxx + u * u.dx - u,
+            left=lambda u, x: u + 7 / 6,
+            right=lambda u, x: u - 1.5,
+        )
+
+    alone = sf.solve(flow(1e-4), tol=1e-6)
+    assert alone.outcome.kind == "unresolved" and "continuation=" in alone.outcome.advice
+    led = sf.solve(flow, continuation=[1e-2, 1e-3, 1e-4], tol=1e-6)
+    assert led.converged and abs(led(1 / 3)) < 1e-3  # where both sides meet
+
+
+@pytest.mark.parametrize("reynolds", [100, 200])
+def test_corrections_that_halve_are_not_the_last(reynolds):
+    """Two flows between porous walls differ by exp(-Re): at such a fold an error equation is
+    singular, and told 7e-8 where the error was 5e-5.
+    """
+    flow = sf.Problem(
+        sf.Interval(0, 1),
+        lambda f, x: f.d("x", 4) - reynolds * (f * f.dxxx - f.dx * f.dxx),
+        left=lambda f, x: (f, f.dxx),
+        right=lambda f, x: (f - 1, f.dx),
+    )
+    solution = sf.solve(flow, tol=1e-7)
+    assert not solution.converged and solution.outcome.kind == "near-singular"

@@ -99,6 +99,7 @@ def vanishes(leading, coefficients=(1.0, 0.0)):
         (lambda x: x - 0.25, 0.25),
         (lambda x: (x + 0.3) ** 2, -0.3),
         (lambda x: (x + 0.3) ** 3, -0.3),
+        (lambda x: 1 - np.cos(x - 0.377), 0.377),
         (lambda x: np.where(x < 0.4, 1.0, 0.0), 0.4),
         (lambda x: np.sin(x - 0.123), 0.123),
     ],
@@ -123,6 +124,8 @@ def test_a_leading_coefficient_that_vanishes_is_placed(leading, place):
         lambda x: np.where(x < 0.2, 1.0, -1.0),
         lambda x: np.where(x < 0.2, 1.0, 1e-9),
         lambda x: 1e-9 + 0.5 * (1 + np.tanh(x / 1e-2)),
+        lambda x: 1e-8 + x**2,
+        lambda x: 1e-11 + (x - 0.123) ** 2,
     ],
 )
 def test_one_that_does_not_is_left_alone(leading):

@@ -14,6 +14,7 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import with_leaves
 from sharpfront.equation.program import Program
 from sharpfront.evolve.band_layout import Layout, layout_of
+from sharpfront.evolve.characteristics import characteristics
 from sharpfront.evolve.time_system import MOST_MIXED, Residual, TimeSystem
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Frame
@@ -83,6 +84,10 @@ class Discrete:
             for rows in self.sides
         ]
         self.gaps = Program(system.gaps)
+        # Those that move by themselves, with their slopes and rates.
+        alone = [g for g in system.gaps if not derivatives_in(g)]
+        self.moves = bool(alone)
+        self.moving = Program([e for g in alone for e in (g, g.d(self.coordinate), g.d("t"))])
         # An unknown's own part in its equation: itself, its second derivative and its rate.
         terms = self.equations.terms
         own = [
@@ -139,6 +144,10 @@ class Discrete:
         sides = [[c for c in system.conditions if c.side == side] for side in (0, 1)]
         if system.periodic:
             return sides
+        leaving = [self._leaving(side, own) for side, own in enumerate(sides)]
+        known = [rows for rows in leaving if rows is not None]
+        if len(known) == len(sides):
+            return [own + rows for own, rows in zip(sides, known, strict=True)]
         missing = self.tables.order * len(self.names) - sum(map(len, sides))
         for i, name in enumerate(self.names):
             order = max(e.order(name) for e in system.equations)
@@ -155,6 +164,27 @@ class Discrete:
                 side.append(own)
                 missing -= 1
         return sides
+
+    def _leaving(self, side: int, held: list[Residual]) -> list[Residual] | None:
+        """Return what holds at an end of what a system of first order carries out of it.
+
+        An equation by itself may tell of what comes in, which a condition has told. None where it
+        is not known, or not as much as conditions leave.
+        """
+        system = self.system
+        if system.order > 1 or len(self.names) == 1:
+            return None
+        found = characteristics(system, (system.low, system.high)[side], system.span[0])
+        shares = None if found is None else found.leaving(side)
+        if shares is None or len(shares) + len(held) != len(self.names):
+            return None
+        return [self._combined(row) for row in shares]
+
+    def _combined(self, shares: FloatArray) -> Residual:
+        """Return the sum of shares of equations."""
+        own = [(c, e) for c, e in zip(shares.tolist(), self.system.equations, strict=True) if c]
+        whole = sum((c * e.expression for c, e in own[1:]), own[0][0] * own[0][1].expression)
+        return replace(own[0][1], expression=whole)
 
     @property
     def unknowns(self) -> int:

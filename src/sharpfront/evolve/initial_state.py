@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from sharpfront.evolve.mesh import graded
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.start_smoothing import Rounded, met, rounded
 from sharpfront.evolve.time_system import TimeSystem
-from sharpfront.place.line.sampling import FIRST_LOOK, sampled, stacked
+from sharpfront.place.line.sampling import FIRST_LOOK, Function, sampled, stacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,26 +39,37 @@ class Start:
             return self
         return Start(tuple(f.blurred() for f in self.functions), self.nodes, self.sizes)
 
+    def with_held(
+        self, system: TimeSystem, state: Function, tol: float, t: float
+    ) -> tuple[Start | None, list[str]]:
+        """Return a start that meets conditions with what constraints hold in a state, as `met`."""
+        functions = [
+            _one_of(system, state, i) if name in system.constrained else replace(own, ends=())
+            for i, (name, own) in enumerate(zip(system.names, self.functions, strict=True))
+        ]
+        found, words = met(system, functions, tol, t)
+        return (None, []) if found == functions else (_start(found, system), words)
+
     @staticmethod
     def met(
         system: TimeSystem,
-        state: Callable[[FloatArray], FloatArray],
+        state: Function,
         tol: float,
         t: float,
     ) -> tuple[Start | None, list[str]]:
         """Return a state that meets conditions as they are at a moment; None if it does."""
-
-        def of(index: int) -> Rounded:
-            def values(x: FloatArray) -> FloatArray:
-                return state(x)[:, index]
-
-            return Rounded(values, system.low, system.high, system.periodic)
-
-        plain = [of(i) for i in range(len(system.names))]
+        plain = [_one_of(system, state, i) for i in range(len(system.names))]
         functions, words = met(system, plain, tol, t)
         if functions == plain:
             return None, []
         return _start(functions, system), words
+
+
+def _one_of(system: TimeSystem, state: Function, index: int) -> Rounded:
+    def values(x: FloatArray) -> FloatArray:
+        return np.asarray(state(x)[:, index])
+
+    return Rounded(values, system.low, system.high, system.periodic)
 
 
 def first_state(system: TimeSystem, tol: float) -> tuple[Start, list[str]]:
@@ -102,4 +113,4 @@ def _corrections(functions: Sequence[Rounded], system: TimeSystem) -> list[tuple
     """Return where functions were rounded, and over which widths."""
     found = [(b.x, width) for f in functions for b, width in f.breaks]
     ends = (system.low, system.high)
-    return found + [(ends[side], width) for f in functions for side, _, width, _ in f.ends]
+    return found + [(ends[c.side], c.width) for f in functions for c in f.ends]

@@ -19,7 +19,7 @@ from sharpfront.evolve.checkpoint import Kept, packed_line, resumed_line
 from sharpfront.evolve.degenerate_diffusion import with_diffusion
 from sharpfront.evolve.discretisation import Discrete
 from sharpfront.evolve.evolution import OnStep, evolved
-from sharpfront.evolve.initial_state import first_state
+from sharpfront.evolve.initial_state import Start, first_state
 from sharpfront.evolve.line_steps import LineSteps
 from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.mesh import Mesher
@@ -88,8 +88,19 @@ class LineCourse:
         """Return a run before its first step; the weaker one begins with a rounder state."""
         run = self.run(share)
         start, words = first_state(self.system, self.tol * share)
-        state = begun(run, start, start.blurred().values, run.span[0], just_after(*run.span))
+        state = self._begun(run, start)
+        if self.system.constrained:
+            # Conditions may ask for what constraints hold, which is known now.
+            met, more = start.with_held(
+                self.system, state.at, self.tol * share, just_after(*run.span)
+            )
+            state = state if met is None else self._begun(run, met)
+            words = list(dict.fromkeys([*words, *more]))
         return RunLog(state, state, notes=tuple(words), share=share, number=number)
+
+    def _begun(self, run: Run, start: Start) -> State:
+        span = run.span
+        return begun(run, start, start.blurred().values, span[0], just_after(*span))
 
     def steps(self, log: RunLog) -> Iterator[StepTaken]:
         """Yield the steps that follow."""

@@ -33,7 +33,7 @@ from sharpfront.evolve.run_start import begun, first_step
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.stages import Solved, guessed, lateness, solved_stages
 from sharpfront.evolve.termination import StuckError
-from sharpfront.evolve.thresholds import short_all_along
+from sharpfront.evolve.thresholds import carried, short_all_along
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import Slab
 from sharpfront.place.line.fronts import fronts_of
@@ -90,7 +90,8 @@ class LineSteps(Stepper[State]):
         fields = state.values, state.rates, state.scale
         # Rates of a start bend where a jump is, as the rates of no later state do.
         kinked = bool(run.system.gaps) and state.before is not None
-        v = velocities(run.mesher, state.frame, *fields, dt, kinked)
+        moving = carried(run.discrete, state.frame, state.t + 0.5 * dt)
+        v = velocities(run.mesher, state.frame, *fields, dt, kinked, run.gain, moving)
         worst = shortening(state.frame, v)
         if worst * dt > 1.0 - LINE_MARCH.shrink:
             dt = (1.0 - LINE_MARCH.shrink) / worst

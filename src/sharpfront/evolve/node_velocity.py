@@ -22,8 +22,12 @@ def velocities(
     scale: FloatArray,
     dt: float = 0.0,
     kinked: bool = False,
+    gain: float = LINE_MARCH.gain,
+    carried: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
+
+    They have to explain a share of it, the gain.
 
     Short elements count more: the flanks of a standing front are not carried into it. The frame has
     the velocities to which the rates, (n, K), belong. More has to be explained where a
@@ -32,6 +36,8 @@ def velocities(
     """
     tables, h = mesher.tables, frame.lengths[0]
     slope, rate, spread = _fields(frame, values, rates, scale)
+    if carried is not None and carried[0].any():
+        return _along(mesher, frame, *carried)
     if not spread:
         return np.zeros_like(frame.nodes)
     weights = tables.weights[:, None] * (np.minimum.reduce(h) ** 2 / h)
@@ -47,9 +53,17 @@ def velocities(
     whole = float(np.vdot(weights[:, None] * rate, rate))
     left = whole + float(np.vdot(at, 2.0 * b + at * a))
     slow = shortening(frame, v) * dt <= 1.0 - LINE_MARCH.shrink
-    gain = LINE_MARCH.gain if slow else LINE_MARCH.gain_of_cut
-    explains = whole > 0 and 1.0 - left / whole >= gain
+    least = gain if slow else max(gain, LINE_MARCH.gain_of_cut)
+    explains = whole > 0 and 1.0 - left / whole >= least
     return v if explains else np.zeros_like(frame.nodes)
+
+
+def _along(mesher: Mesher, frame: Frame, inside: FloatArray, speed: FloatArray) -> FloatArray:
+    """Return velocities of nodes that go along with what moves by itself, even in between."""
+    h, points = frame.lengths[0], len(mesher.tables.gauss)
+    heavy = 1e6 * inside / np.minimum.reduce(h)
+    each = np.ones((points, 1)) / points
+    return _hats_solved(mesher, frame, each * heavy, -each * heavy * speed, 1.0 / h)
 
 
 def shortening(frame: Frame, velocities: FloatArray) -> float:

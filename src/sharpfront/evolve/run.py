@@ -92,6 +92,12 @@ class Run:
         return LINE_MARCH.stages if few else LINE_MARCH.more_stages
 
     @cached_property
+    def gain(self) -> float:
+        """Which share of rates nodes have to explain if they move."""
+        of_waves = len(self.system.names) > self.stated
+        return LINE_MARCH.gain_of_waves if of_waves else LINE_MARCH.gain
+
+    @cached_property
     def in_space(self) -> float:
         """What an element may leave out."""
         return LINE_MARCH.space * self.tol

@@ -46,6 +46,7 @@ class RunLog:
     ended: Outcome | None = None  # None if the end of time was reached, else why not
     kept: tuple[Any, ...] = ()  # what a solution is made of, of each step
     limited: bool = False  # whether it took more functions than there may be
+    rounded: int = 0  # how many steps there were when its state was last rounded
 
     def further(self, taken: StepTaken, tol: float, seconds: float) -> Self:
         """Return the log after one more step, which took so long."""
@@ -67,6 +68,7 @@ class RunLog:
             marks=(*self.marks, StepRecord(taken.start, taken.stop, taken.size)),
             kept=(*self.kept, taken.kept),
             limited=self.limited or taken.limited,
+            rounded=len(self.records) if taken.words else self.rounded,
         )
         trusted_so_far = new.part(tol).last == len(new.records)
         return replace(new, good=new.state) if trusted_so_far else new
@@ -165,8 +167,8 @@ class RunLog:
         """Stop runs whose errors say that they are lost; of linear problems none is."""
         errors = [r.error_estimate for r in self.records]
         error = errors[-1]
-        # Errors of a rounded start are large and fade: only what grows after that is lost.
-        settled = not self.notes or min(errors) <= tol
+        # Errors of what was rounded are large and fade: only what grows after that is lost.
+        settled = not self.notes or min(errors[self.rounded :]) <= tol
         lost = error > max(LOST, tol) and settled and not is_linear
         # Once errors are too large, there is nothing to be had of the rest of a blow-up.
         blows_up = error > tol and blow_up_time(self.marks, errors) is not None
@@ -228,6 +230,7 @@ def packed_log(log: RunLog, problem: Problem) -> dict[str, Any]:
         "t": log.state.t,
         "limited": log.limited,
         "strictness": log.strictness,
+        "rounded": log.rounded,
     }
 
 
@@ -251,4 +254,5 @@ def unpacked_log(solution: Solution, stop: float, state: Any, kept: Sequence[Any
         marks=tuple(StepRecord(*map(float, row)) for row in np.asarray(saved["marks"])),
         limited=bool(saved["limited"]),
         strictness=float(saved["strictness"]),
+        rounded=int(saved["rounded"]),
     )

@@ -30,14 +30,18 @@ def begun(
     Data are those of a moment soon after: what is switched on at the start is on then.
     """
     of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
-    scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
+    least = scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
     nodes = _short_enough(run, nodes, start, scale, soon)
     for _ in range(LINE_MARCH.first_meshes):
         frame, plain = run.mesher.frame(nodes), run.mesher.interpolant(nodes, of)
         values = consistent(run.discrete, frame, plain, soon)
-        scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
+        # What constraints make of a mesh that does not resolve them is no size of anything.
+        scale = np.maximum(least, np.abs(values[run.at_nodes]).max(axis=0))
         rough = measured(run, frame, values, scale, soon, quiet=False)[1]
+        if not np.isfinite(rough).all():
+            words = "conditions and equations without a rate do not agree at the start"
+            break
         new = run.mesher.mesh(nodes, rough, run.in_space, most=int(LINE_MARCH.swell * len(nodes)))
         worst = float(run.mesher.left_out(nodes, rough).max())
         if worst < run.in_space and len(new) > 0.7 * len(nodes):
@@ -57,7 +61,21 @@ def begun(
     dt = first_step(run, frame, values, rates, scale)
     dt = min(dt, LINE_MARCH.sudden * run.tol / max(_sudden(run, frame, values, soon), 1e-300))
     weakly = plain.copy() if weak == of else run.mesher.interpolant(nodes, weak)
+    weakly = _following(run, frame, weakly, values, soon)
     return State(t, frame, values, rates, dt, scale, unresolved=words, weak=weakly)
+
+
+def _following(
+    run: Run, frame: Frame, weak: FloatArray, values: FloatArray, t: float
+) -> FloatArray:
+    """Return the weaker run's coefficients with what constraints hold, beginning with the other's.
+
+    From nothing Newton's method may not find it in a step.
+    """
+    held = [name in run.system.constrained for name in run.system.names]
+    if not any(held):
+        return weak
+    return consistent(run.discrete, frame, np.where(held, values, weak), t)
 
 
 def _short_enough(
@@ -84,7 +102,7 @@ def first_step(
     run: Run, frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
 ) -> float:
     """Return how long a step may be by how fast unknowns change where nodes go along with them."""
-    v = velocities(run.mesher, frame, values, rates, scale)
+    v = velocities(run.mesher, frame, values, rates, scale, gain=run.gain)
     moved = v[:, None] * frame.evaluate(values, frame.nodes, 1) if v.any() else np.zeros(1)
     own = rates[run.at_nodes]
     fast = float(np.abs((own + moved[: len(own)]) / scale).max())

@@ -21,35 +21,27 @@ from scipy.special import ndtr
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
-from sharpfront.equation.expression import Key
 from sharpfront.equation.narrow_features import foci
+from sharpfront.evolve.end_corrections import ROUNDING, EndCorrection, corrections
 from sharpfront.evolve.settings import LINE_MARCH
-from sharpfront.evolve.time_system import Residual, TimeSystem
+from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.place.line.sampling import Function
 from sharpfront.place.line.singularities import (
     CLOSE,
     Break,
     breaks_of,
+    line_beside,
     needles_of,
     points_and_values,
     unseen_of,
 )
 
-# Values at an end are known to this share of those beside it.
-ROUNDING = 1e-10
 # The start is looked at this share of the span later: after `np.where(t > 0, 1, 0)` has jumped, and
-# before what varies in a millionth of the span has changed by more than `ROUNDING`.
+# before what varies in a millionth of the span has changed by more than values are known.
 AFTER = 1e-16
 # A rounding reaches this many widths. Closer than this share of a width the data are taken for
 # their lines: which side of a jump a place is on may be unknown to rounding.
 ROUNDED_WIDTHS, BESIDE = 9.0, 1e-4
-# Derivatives at an end from values there and at four places beside it, in units of their distance.
-STENCILS = (
-    np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
-    np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0,
-    np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / 12.0,
-    np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / 2.0,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +55,7 @@ class Rounded:
     periodic: bool  # whether the ends are joined
     breaks: tuple[tuple[Break, float], ...] = ()  # where it is rounded, with the widths
     needles: tuple[float, ...] = ()  # where something narrow was seen
-    # (side, amount, width, order) of corrections at the ends: by a value or a slope.
-    ends: tuple[tuple[int, float, float, int], ...] = ()
+    ends: tuple[EndCorrection, ...] = ()  # what is added at them
 
     def _inside(self, x: FloatArray) -> FloatArray:
         length = self.high - self.low
@@ -96,8 +87,8 @@ class Rounded:
         factors = [math.sqrt(2.0) if jump else 2.0 for jump in jumps]
         wider = tuple((b, f * w) for f, (b, w) in zip(factors, self.breaks, strict=True))
         ends = tuple(
-            (side, a, (2.0 if order else math.sqrt(2.0)) * w, order)
-            for side, a, w, order in self.ends
+            c._replace(width=2.0 ** (1.0 / max(c.order, 1) if c.order else 0.5) * c.width)
+            for c in self.ends
         )
         return replace(self, breaks=wider, ends=ends)
 
@@ -114,9 +105,8 @@ class Rounded:
                 out[near] = self._blunt(broken.x, width, s[near])
             else:
                 out[near] = _rounded(broken, width, s[near], out[near])
-        for side, amount, width, order in self.ends:
-            s = (at - self.low if side == 0 else self.high - at) / width
-            out += amount * (2.0 * ndtr(-s) if order == 0 else width * np.exp(-s) * (1 - 2 * side))
+        for correction in self.ends:
+            out += correction.values(self.high - at if correction.side else at - self.low)
         return out
 
 
@@ -149,6 +139,8 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
             breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
         size = max(1.0, float(np.abs(look[1]).max()))
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
+        if system.periodic:
+            breaks += _at_seam(plain, breaks, max(1e-3 * tol, ROUNDING) * size)
         widths = _apart(breaks, [_width(b, tol * size, length, least) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
@@ -163,8 +155,26 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
                     for b, w in each
                 ]
             )
-    found, more = met(system, found, tol, just_after(*span))
+    found, more = met(system, found, tol, just_after(*span), known=False)
     return found, words + more
+
+
+def _at_seam(plain: Rounded, breaks: Sequence[Break], small: float) -> list[Break]:
+    """Return the break where the ends of a ring are joined, if it is not known and not small.
+
+    Where a pulse has all but fallen to zero there, it is too small beside that to be looked for.
+    """
+    length = plain.high - plain.low
+    if any(min(b.x - plain.low, plain.high - b.x) < 10.0 * CLOSE * length for b in breaks):
+        return []
+    before, after = plain.high - 1e-4 * CLOSE * length, plain.low
+    seam = Break(
+        plain.low,
+        line_beside(plain, before, -CLOSE * length),
+        line_beside(plain, after, CLOSE * length),
+    )
+    missed = max(abs(seam.jump), abs(seam.bend) * 1e-3 * length)
+    return [seam] if missed > small else []
 
 
 def just_after(start: float, stop: float) -> float:
@@ -173,12 +183,18 @@ def just_after(start: float, stop: float) -> float:
 
 
 def met(
-    system: TimeSystem, states: Sequence[Rounded], tol: float, t: float
+    system: TimeSystem, states: Sequence[Rounded], tol: float, t: float, known: bool = True
 ) -> tuple[list[Rounded], list[str]]:
-    """Return states that meet the conditions at a moment, and what was done to them, in words."""
+    """Return states that meet the conditions at a moment, and what was done to them, in words.
+
+    What constraints hold is known, or conditions that ask for it are left.
+    """
     found, words = list(states), []
-    for condition in system.conditions:
-        words += _corrected(system, condition, found, tol, t)
+    for side in (0, 1):
+        added, more = corrections(system, found, side, tol, t, _least_width(system, t), known)
+        for i, correction in added:
+            found[i] = replace(found[i], ends=(*found[i].ends, correction))
+        words += more
     return found, words
 
 
@@ -200,56 +216,3 @@ def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
         room = (breaks[j].x - breaks[i].x) / (2.0 * ROUNDED_WIDTHS)
         widths[i], widths[j] = min(widths[i], room), min(widths[j], room)
     return widths
-
-
-def _corrected(
-    system: TimeSystem, condition: Residual, states: list[Rounded], tol: float, t: float
-) -> list[str]:
-    """Bend the state at an end until it meets a condition there; return words if by a value."""
-    terms = [t for t in condition.terms if not t.orders[1]]
-    if not terms or any(t.orders[1] or t.unknown in system.constrained for t in condition.terms):
-        return []
-    highest = max(terms, key=lambda t: t.orders[0])
-    i, order = system.names.index(highest.unknown), highest.orders[0]
-    length, least = system.high - system.low, _least_width(system, t)
-    side, h = condition.side, 1e-5 * length
-    if order > 1:
-        return []
-    end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    beside = [state(end + inward * np.arange(5.0)) for state in states]
-    leaves = _leaves(system, beside, side, inward, t)
-    missed = float(condition.at(leaves, 1)[0])
-    tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
-    amount = -missed / tangent if tangent else 0.0
-    # Ahead of a front into an unstable state what is small counts relative to itself.
-    size = min(1.0, float(np.abs(beside[i]).max()))
-    # A slope is missed in every step, however short, by as much as it is over an element.
-    if abs(amount) * (length if order else 1.0) <= size * max(1e-3 * tol, ROUNDING):
-        return []
-    if order == 0:
-        width = least
-    else:
-        width = float(np.clip(LINE_MARCH.worth * tol * size / abs(amount), least, 1e-3 * length))
-        amount = -amount
-    states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
-    where, what = ("left", "right")[side], ("", "with a slope ")[order]
-    if abs(amount) * (width if order else 1.0) > 0.1 * tol:
-        return [
-            f"{highest.unknown} starts {what}{abs(amount):.2g} off the condition on the {where}"
-        ]
-    return []
-
-
-def _leaves(
-    system: TimeSystem, states: Sequence[FloatArray], side: int, inward: float, t: float
-) -> dict[Key, FloatArray]:
-    """Return values and derivatives of states at an end from those beside it, by differences."""
-    leaves: dict[Key, FloatArray] = {
-        ("coordinate", system.space): np.array([(system.low, system.high)[side]]),
-        ("coordinate", "t"): np.array([t]),
-        ("normal", system.space): np.array([2.0 * side - 1.0]),
-    }
-    for name, u in zip(system.names, states, strict=True):
-        for k, stencil in enumerate(STENCILS):
-            leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])
-    return leaves

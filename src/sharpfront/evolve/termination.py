@@ -42,8 +42,9 @@ def check_progress(times: deque[float], now: float, stop: float) -> None:
     if (stop - now) / max(length, 1e-300) > FAR_OFF:
         raise StuckError(
             f"the last {CRAWLED} steps were {length:.0e} long on average. A coefficient or source "
-            "that switches with u may hold it at the switch, where no step is short enough: let "
-            "it change over a small range of u, for example by np.tanh"
+            "that switches with u, or at a place that moves, may hold it there, where no step is "
+            "short enough: let it change over a small range, for example by np.tanh. So may a kink "
+            "that start and conditions make, where nothing damps it: let them agree"
         )
     times.append(now)
 

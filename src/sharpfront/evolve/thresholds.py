@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.radau import interpolation
 from sharpfront.equation.edges import COMPARISONS, LOGICAL
-from sharpfront.equation.expression import Apply, Expression, apply
+from sharpfront.equation.expression import TIME, Apply, Coordinate, Derivative, Expression, apply
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.discretisation import Discrete
@@ -35,8 +35,10 @@ def without_thresholds(system: TimeSystem, tol: float, strict: bool = True) -> T
     """Return the system with its jumps over ranges of unknowns that suit a tolerance."""
     if not any(_is_threshold(n) for e in system.equations for n in ordered(e.expression)):
         return system
+    wider = 1.0 if strict else LINE_MARCH.wider_range
     share = (
-        (1.0 if strict else LINE_MARCH.wider_range) * LINE_MARCH.jump_range * float(np.sqrt(tol))
+        wider * LINE_MARCH.jump_range * float(np.sqrt(tol)),
+        wider * LINE_MARCH.moving_range * tol,
     )
     gaps: list[Expression] = []
     equations = tuple(_with_rounded_jumps(e, system, share, gaps) for e in system.equations)
@@ -72,6 +74,28 @@ def short_all_along(discrete: Discrete, step: Step) -> FloatArray:
     return np.asarray(np.min(found, axis=0))
 
 
+def carried(discrete: Discrete, frame: Frame, t: float) -> tuple[FloatArray, FloatArray] | None:
+    """Return which elements a jump that moves is in, and how fast it goes there, (N,) each.
+
+    None where there is none. At a wall it is let go.
+    """
+    if not discrete.moves:
+        return None
+    middles = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
+    here = discrete.coordinates(middles, np.full(len(middles), t))
+    gap, slope, rate = (
+        discrete.moving.run(here, len(middles)).reshape(-1, 3, len(middles)).swapaxes(0, 1)
+    )
+    nearest = np.argmin(np.abs(gap), axis=0), np.arange(len(middles))
+    gap, slope, rate = gap[nearest], slope[nearest], rate[nearest]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = middles - gap / slope
+        speed = -rate / slope
+        wall = np.minimum(place - frame.nodes[0], frame.nodes[-1] - place) * np.abs(slope)
+    inside = (np.abs(gap) < LINE_MARCH.ranges_held) & (wall > 2.0 * LINE_MARCH.ranges_held)
+    return (inside & np.isfinite(speed)).astype(float), np.nan_to_num(speed)
+
+
 def _is_threshold(node: Expression) -> bool:
     """Tell whether a node jumps where an unknown itself passes a value."""
     if not isinstance(node, Apply):
@@ -79,12 +103,16 @@ def _is_threshold(node: Expression) -> bool:
     function = node.function.evaluate
     if function not in COMPARISONS and function not in (np.sign, np.heaviside):
         return False
-    held = [d for a in node.arguments for d in derivatives_in(a)]
-    return bool(held) and not any(any(d.orders) for d in held)
+    leaves = [n for a in node.arguments for n in ordered(a)]
+    held = [n for n in leaves if isinstance(n, Derivative)]
+    if not held:
+        # Where one moves no node can stand.
+        return {n.name == TIME for n in leaves if isinstance(n, Coordinate)} == {True, False}
+    return not any(any(d.orders) for d in held)
 
 
 def _with_rounded_jumps(
-    equation: Residual, system: TimeSystem, share: float, gaps: list[Expression]
+    equation: Residual, system: TimeSystem, share: tuple[float, float], gaps: list[Expression]
 ) -> Residual:
     """Return an equation with its thresholds rounded over a share of what they compare.
 
@@ -101,7 +129,7 @@ def _with_rounded_jumps(
         is_soft = any(id(a) in soft for a in node.arguments)
         if _is_threshold(node):
             gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
-            gaps.append(gap / (share * _size(gap, system)))
+            gaps.append(gap / (share[not derivatives_in(gap)] * _size(gap, system)))
             new[id(node)] = _smooth_step(function, gaps[-1])
         elif function is np.where and id(node.arguments[0]) in soft:
             here, yes, no = arguments

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Key
 from sharpfront.errors import ProblemError
+from sharpfront.evolve.characteristics import STANDS, at_start, characteristics
 from sharpfront.problem.initial import velocity_name
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _require_inflow(system: TimeSystem) -> None:
     largest = max((float(np.abs(s).max()) for s in inside if s is not None), default=0.0)
     for side, end in enumerate((system.low, system.high)):
         found = [_speeds(system, end, t) for t in np.linspace(*span, 9)]
-        known = [s for s in found if s is not None and np.all(np.abs(s) > 1e-9 * largest)]
+        known = [s for s in found if s is not None and np.all(np.abs(s) > STANDS * largest)]
         counts = {int(np.sum(s > 0 if side == 0 else s < 0)) for s in known}
         if len(known) < len(found) or len(counts) != 1:
             # Nothing flows there, or the flow turns on the way: it cannot be told.
@@ -77,7 +77,7 @@ def _is_rate(condition: Residual, system: TimeSystem) -> bool:
 def _require_forward(system: TimeSystem) -> None:
     """Refuse equations that run backwards: heat that flows from cold to hot has no solution."""
     x = np.linspace(system.low, system.high, 65)[1:-1]
-    leaves = _at_start(system, x)
+    leaves = at_start(system, x)
     second = {velocity_name(n): n for n in system.problem.unknowns}
     for rate, equation in zip(system.names, system.equations, strict=True):
         # The equation of a velocity holds the derivatives along x of its unknown.
@@ -103,29 +103,6 @@ def _require_forward(system: TimeSystem) -> None:
             )
 
 
-def _at_start(system: TimeSystem, x: FloatArray) -> dict[Key, FloatArray]:
-    """Return the leaves at the start with the derivatives of the unknowns zero."""
-    leaves = system.at_start(x)
-    for name in system.names:
-        for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
-            leaves["derivative", name, orders] = np.zeros(len(x))
-        leaves["derivative", name, (0, 0)] = system.initial(name)(x)
-    return leaves
-
-
 def _speeds(system: TimeSystem, x: float, t: float) -> FloatArray | None:
-    """Return the characteristic speeds about the first state; None where they are not told."""
-    names, leaves = system.names, _at_start(system, np.array([x]))
-    leaves["coordinate", "t"] = np.array([t])
-    rate, slope = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
-    for i, equation in enumerate(system.equations):
-        for term, value in zip(equation.terms, equation.tangents(leaves, 1), strict=True):
-            target = rate if term.orders[1] else slope
-            if term.orders != (0, 0):
-                target[i, names.index(term.unknown)] = value[0]
-    try:
-        found = np.linalg.eigvals(np.linalg.solve(rate, slope))
-    except np.linalg.LinAlgError:
-        return None
-    real = np.abs(found.imag).max() <= 1e-9 * max(float(np.abs(found).max()), 1e-300)
-    return np.asarray(found.real) if real else None
+    found = characteristics(system, x, t)
+    return None if found is None else found.speeds

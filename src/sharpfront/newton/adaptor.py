@@ -49,6 +49,10 @@ from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 
 _AND_CHANGE = "; the last correction of Newton's method is added"
+_LEAD = (
+    "Or begin closer to the solution, with guess=, or lead a parameter to it: "
+    "solve(lambda p: problem(p), continuation=[easy, ..., wanted])."
+)
 _ASKED = ("problem", "tol", "finished")
 
 
@@ -196,8 +200,14 @@ class NewtonAround:
         )
 
     def _asked(self, state: NewtonState, turn: NextStep) -> NextStep:
-        """Return the turn, not with a converged answer that no guess has chosen of several."""
+        """Return the turn, not with a converged answer that no guess has chosen of several.
+
+        What is not resolved may be nowhere near where Newton's method has put functions.
+        """
         ended, chosen = turn.inner.finished, self.start_from.given is not None
+        if ended is not None and ended.kind is OutcomeKind.UNRESOLVED:
+            ended = replace(ended, remedy=f"{ended.advice} {_LEAD}")
+            return replace(turn, inner=replace(turn.inner, finished=ended))
         if ended is None or ended.kind is not OutcomeKind.CONVERGED or chosen:
             return turn
         doubt = self._strategy.another(state, turn.inner)

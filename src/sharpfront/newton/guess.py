@@ -14,6 +14,7 @@ from sharpfront.bases.line_basis import LineBasis
 from sharpfront.equation.expression import Constant, Coordinate, Expression
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
+from sharpfront.newton.initial_values import integrated
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced, traced_or_differenced
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import StateReader
@@ -43,11 +44,13 @@ class Start:
     def iterates(self, problem: Problem) -> tuple[Iterate, ...]:
         """Return the guess with derivatives; without one, zero, one and a slope where these fail.
 
+        Before these comes what conditions that all stand at one end lead to.
         About zero u^3 has no linear part, and log(u) is not finite; about any constant a flux
         |grad u|^2 grad u has none.
         """
         if self.given is None:
-            return (*constants(problem), rising(problem))
+            stepped = integrated(problem)
+            return (*([stepped] if stepped else []), *constants(problem), rising(problem))
         known = isinstance(self.given, Solution)
         return ((_from_solution if known else _from_parts)(self.given, problem),)
 

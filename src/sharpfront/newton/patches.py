@@ -24,6 +24,7 @@ from sharpfront.errors import EquationError, LinearSystemError, Outcome, Outcome
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.function_corrector import FunctionCorrector, distance
 from sharpfront.newton.guess import constants, rising
+from sharpfront.newton.initial_values import Integrated
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.other_solutions import led_elsewhere, other_than_zero
 from sharpfront.newton.rough_solution import RoughSolution
@@ -140,7 +141,7 @@ class PatchStrategy:
         takes the highest derivatives out of an equation, or a pole that others leave in it.
         """
         problem = tangent.problem
-        smooth = [g for g in guesses if isinstance(g, Constants | Traced)]
+        smooth = [g for g in guesses if isinstance(g, Constants | Traced | Integrated)]
         found = []
         for guess in [*smooth, *constants(problem), rising(problem)]:
             try:
@@ -195,6 +196,7 @@ class PatchStrategy:
         else:
             # A correction above the estimate may be what is left of it.
             waiting = value > inner.tol and assessment.changed > value
+            waiting = waiting or progress.left > inner.tol
         stuck = progress.stuck() if waiting else None
         if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
             return NextStep(replace(inner, finished=stuck), renewed=False)

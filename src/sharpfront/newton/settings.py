@@ -29,6 +29,7 @@ class NewtonSettings:
     refinements: int = 3  # rounds of finer functions within one attempt
     compared: int = 2000  # points at which iterates are compared
     attempt: int = 15  # linear solves of one attempt
+    most_rates: int = 20_000  # rates that an integrator may ask for: a second or two
     # Rough solutions are sought on patches as for this tolerance at least: with the functions of
     # looser ones Newton's method did not converge for a cavity heated at Ra = 1e6, with these it
     # did. In space as for this one, where functions cost most: from zero to the solution of a drawn

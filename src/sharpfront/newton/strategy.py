@@ -40,6 +40,18 @@ class Progress:
         """Return the progress on other kernels."""
         return replace(self, changes=())
 
+    @property
+    def left(self) -> float:
+        """What follows the last correction at least, for corrections that shrink as these did.
+
+        By the square of how the last one shrank, as Newton's method does. At a fold each is half of
+        the one before, and an error equation that is singular there does not tell what is left.
+        """
+        if len(self.changes) < 2 or self.changes[-2] == 0.0:
+            return 0.0
+        before, last = self.changes[-2:]
+        return last * (last / before) ** 2
+
     def stuck(self) -> Outcome | None:
         """Return why another step on the same kernels is of no use; None if it is."""
         slow = [b > NEWTON.slow * a for a, b in zip(self.changes, self.changes[1:], strict=False)]
@@ -85,11 +97,11 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     """Return what to do, from the kernels' share of the error and the whole of it.
 
     COARSE: the kernels are worse than the iterate that they should improve, so they are added to
-    and it stays. END: good enough. NEWTON: the kernels will do, or the first iterate was too rough
-    to tell. KERNELS: more are needed for the share that is theirs.
+    and it stays. END: good enough. NEWTON: the kernels will do, corrections shrink too slowly, or
+    the first iterate was too rough to tell. KERNELS: more are needed for the share that is theirs.
     """
     if estimate <= tol:
-        return Move.END
+        return Move.END if progress.left <= tol else Move.NEWTON
     if kernels > max(NEWTON.coarse, tol):
         return Move.COARSE
     enough = kernels <= max(tol, NEWTON.kernels_share * estimate)

@@ -18,6 +18,8 @@ from sharpfront.bases.radau import STAGES, stage_nodes
 
 # Moments of each step at which it is looked at.
 MOMENTS = 8
+# A moment at which data jump is known to so many of the shortest differences between moments.
+KNOWN_TO = 16
 # Where the sequence of moments starts: off every even share of the span.
 _SHIFT = 0.6180339887498949
 
@@ -36,9 +38,14 @@ def moments_between(begin: float, end: float, count: int = MOMENTS) -> FloatArra
 
 
 def between(begin: float, end: float, span: tuple[float, float]) -> FloatArray:
-    """Return the moments at which a step is looked at, as shares of it."""
+    """Return the moments at which a step is looked at, as shares of it.
+
+    None is so close to its ends that a jump there may be on its other side, to rounding.
+    """
     first, last = ((t - span[0]) / (span[1] - span[0]) for t in (begin, end))
-    return (moments_between(first, last) - first) / (last - first)
+    found = (moments_between(first, last) - first) / (last - first)
+    away = np.minimum(found, 1.0 - found) * (end - begin)
+    return np.asarray(found[away > KNOWN_TO * math.ulp(max(abs(begin), abs(end)))])
 
 
 def shares(s: FloatArray) -> FloatArray:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
 from sharpfront.place.line.breakpoints import Cut, Survey
@@ -109,8 +110,23 @@ def _vanishing(problem: LineProblem, seen: Survey, cuts: Sequence[Cut]) -> float
     zero = np.append(row[1:] * row[:-1] <= 0.0, False)
     # Where it only touches zero it is tiny, and three places on it is not.
     around = np.minimum(size[6:], size[:-6])
-    zero[3:-3] |= size[3:-3] < np.minimum(0.2 * around, 1e-6 * size.max())
-    for i in np.flatnonzero(zero):
-        if not any(x[i] <= cut.above <= x[i + 1] for cut in cuts):
+    touches = np.zeros_like(zero)
+    touches[3:-3] = size[3:-3] < np.minimum(0.2 * around, 1e-6 * size.max())
+    for i in np.flatnonzero(zero | touches):
+        if any(x[i] <= cut.above <= x[i + 1] for cut in cuts):
+            continue
+        if zero[i] or _least(y, x[i - 3], x[i + 3]) < TRUST.touches * size.max():
             return float(x[i])
     return None
+
+
+def _least(f: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
+    """Return the least size of a function between two places, which has one there."""
+    while True:
+        x = np.linspace(low, high, 17)
+        size = np.abs(f(x))
+        i = int(np.argmin(size))
+        ends = float(x[max(i - 1, 0)]), float(x[min(i + 1, 16)])
+        if ends[1] - ends[0] >= 0.9 * (high - low) or x[1] - x[0] <= np.spacing(abs(x[i])):
+            return float(size[i])
+        low, high = ends

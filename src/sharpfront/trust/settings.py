@@ -10,6 +10,9 @@ class TrustSettings:
     """From where on noise, jumps and misses count, and how closely data are looked at."""
 
     singular: float = 1e5  # amplified more than this: near-singular
+    # A leading coefficient touches zero if it falls below this share of its largest, which for
+    # (x - a)^2 is rounding; 1e-12 + x^2 does not.
+    touches: float = 1e-14
     # Amplified so much that rounding decides: nothing can be said of the error.
     unknowable: float = 1e7
     grown: float = 1e12  # a solution this many times its data: rounding leaves four digits of them

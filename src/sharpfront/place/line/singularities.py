@@ -92,7 +92,7 @@ def _told_jumps(f: Function, places: Sequence[float]) -> list[Break]:
     for before, x, after in zip(places, places[1:], places[2:], strict=False):
         h = min(CLOSE * (places[-1] - places[0]), 0.1 * min(x - before, after - x))
         aside = 8.0 * float(np.spacing(abs(x)))
-        broken = Break(x, _line(f, x - aside, -h), _line(f, x + aside, h))
+        broken = Break(x, line_beside(f, x - aside, -h), line_beside(f, x + aside, h))
         if abs(broken.jump) > LINE.small * max(abs(broken.left[0]), abs(broken.right[0])):
             found.append(broken)
     return found
@@ -140,7 +140,7 @@ def _zoomed(
             u = f(np.array([a, middle, b]))
             a, b = (a, middle) if abs(u[1] - u[0]) > abs(u[2] - u[1]) else (middle, b)
         h, aside = CLOSE * length, 1e-4 * CLOSE * length
-        broken = Break(0.5 * (a + b), _line(f, a - aside, -h), _line(f, b + aside, h))
+        broken = Break(0.5 * (a + b), line_beside(f, a - aside, -h), line_beside(f, b + aside, h))
         far = f(np.array([broken.x - 1e-3 * length, broken.x + 1e-3 * length]))
         # A needle has the same value on both sides.
         return broken if abs(broken.jump) > 0.05 * max(jump, abs(far[1] - far[0])) else None
@@ -159,7 +159,7 @@ def _bend(f: Function, a: float, b: float) -> tuple[float, float]:
     return float((u[3] - u[2]) - (u[1] - u[0])) / h, abs(float(u[2] - u[1]))
 
 
-def _line(f: Function, x: float, h: float) -> tuple[float, float]:
+def line_beside(f: Function, x: float, h: float) -> tuple[float, float]:
     """Return value and slope beside x, on the side of h."""
     u = f(np.array([x, x + h, x + 2.0 * h]))
     return float(u[0]), float(-1.5 * u[0] + 2.0 * u[1] - 0.5 * u[2]) / h
@@ -168,7 +168,7 @@ def _line(f: Function, x: float, h: float) -> tuple[float, float]:
 def _meeting_of_lines(f: Function, a: float, b: float) -> Break:
     """Return the bend between a and b: where the lines on both sides meet."""
     h = b - a
-    left, right = _line(f, a, -2.0 * h), _line(f, b, 2.0 * h)
+    left, right = line_beside(f, a, -2.0 * h), line_beside(f, b, 2.0 * h)
     bend = right[1] - left[1]
     s = (left[0] - right[0] + right[1] * h) / bend if bend else 0.5 * h
     s = min(max(s, 0.0), h)
