@@ -1,4 +1,4 @@
-"""Layers of several widths at one wall: a strip for each, and cuts that leave them their functions."""
+"""Layers of several widths at one wall: a strip for each, and cuts that leave their functions."""
 
 import itertools
 import math
