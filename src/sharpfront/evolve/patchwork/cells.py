@@ -136,7 +136,8 @@ class Meshing:
         if not self.waves or not len(asked) or any(cell.corner or cell.patch.cut for cell in cells):
             return tails
         most = (2 * self.limits.most,) * 2
-        rich = [replace(cells[i], patch=replace(cells[i].patch, functions=most)) for i in asked]
+        whole = [cells[i] for i in asked.tolist()]
+        rich = [replace(cell, patch=replace(cell.patch, functions=most)) for cell in whole]
         blocks = _fitted_to([cell.patch for cell in rich], wanted)
         found = self.tails(rich, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
         if not np.all(found.analytic & (found.tail <= 1.0)):

@@ -236,8 +236,8 @@ def parts_of(
         place = _place(m, beside)
         two = AxisMap(m.low, place), AxisMap(place, m.high)
         # Beside a part that is cut off nearly the whole is left, with what it holds.
-        counts = [fresh if own.length <= (1 - OFF) * m.length else max(fresh, p) for own in two]
-        choices.append(list(zip(two, counts, (0, 1), strict=True)) if cut else [(m, p, -1)])
+        left = [fresh if own.length <= (1 - OFF) * m.length else max(fresh, p) for own in two]
+        choices.append(list(zip(two, left, (0, 1), strict=True)) if cut else [(m, p, -1)])
     out = []
     for combination in itertools.product(*choices):
         corner = tuple(c[2] for c in combination)
