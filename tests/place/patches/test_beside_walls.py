@@ -63,6 +63,20 @@ def test_layers_of_one_width_that_varies_along_the_wall_have_one_strip():
     assert len(sides) == 3 and functions[0] > functions[1]
 
 
+def test_both_sides_of_a_line_on_which_data_jump_have_a_strip():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y: -1e-5 * sf.laplacian(u) + u - np.where(x < 0.35, 1, -1) * (1 + y),
+        boundary=lambda u, x, y: u.dn,
+    )
+    sides, functions = sides_and_functions(problem)
+    beside = [side for side, count in zip(sides, functions, strict=True) if count > functions[1]]
+    depth = SETTINGS.layer(TOL) * 1e-5**0.5
+    inner = [side for side in beside if 0.35 in side]
+    assert len(sides) == 6 and len(beside) == 4
+    assert np.allclose(inner, [(0.35 - depth, 0.35), (0.35, 0.35 + depth)])
+
+
 def test_what_is_left_beside_a_part_cut_off_keeps_its_functions():
     whole = Cell(Patch((AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (16, 9)))
     beside = np.array([[0.01, math.inf], [math.inf, math.inf]])

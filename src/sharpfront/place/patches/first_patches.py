@@ -179,8 +179,8 @@ def _without_slivers(lines: FloatArray, strips: Strips) -> tuple[FloatArray, Str
         low, high = (snap(x, lines) if np.abs(lines - x).min() < near else x for x in side)
         lines = np.union1d(lines, [low, high])
         # Beside a thinner layer of the same wall the deeper one begins where that ends.
-        for deep in [d for d in out if low in d or high in d]:
-            rest = (high, deep[1]) if deep[0] == low else (deep[0], low)
+        for deep in [d for d in out if low == d[0] or high == d[1]]:
+            rest = (high, deep[1]) if low == deep[0] else (deep[0], low)
             more, whole = out.pop(deep)
             if rest[0] < rest[1]:
                 out[rest] = more, replace(whole, low=rest[0], high=rest[1])
