@@ -61,6 +61,11 @@ def test_advice_differs_between_outcomes():
     assert len({Outcome(kind).advice for kind in OutcomeKind}) == len(OutcomeKind)
 
 
+def test_a_run_that_stops_at_once_says_what_helps_a_start_that_jumps():
+    assert "jumps" in Outcome(OutcomeKind.STOPPED).advice
+    assert "round it" in Outcome(OutcomeKind.STOPPED).advice
+
+
 def test_detail_stands_between_kind_and_advice():
     outcome = Outcome(OutcomeKind.STALLED, "The estimate stays at 1e-9.")
     assert str(outcome).startswith("stalled. The estimate stays at 1e-9. More kernels no longer")

@@ -149,7 +149,8 @@ _ADVICE = {
         "No further step could be taken, and nothing is said about what comes after. A front "
         "without diffusion that becomes infinitely thin does this, and so do too many or too few "
         "conditions at the ends: add a little diffusion, check the conditions, or let time= end "
-        "before it."
+        "before it. At the beginning it may be an initial state that jumps or bends inside a "
+        "domain of the plane: round it, as 0.5 + 0.5 * tanh((x - a) / w)."
     ),
 }
 

@@ -48,6 +48,8 @@ class Meshing:
         Functions of one unknown in all.
     watched
         Further points at which functions are looked at, (m, 2).
+    waves
+        Whether there are unknowns of second order in time: what patches leave out does not fade.
     """
 
     tiling: Tiling
@@ -55,6 +57,7 @@ class Meshing:
     limits: Limits
     most: int
     watched: FloatArray
+    waves: bool = False
 
     def first(self) -> list[Cell]:
         """Return the largest patches."""
@@ -114,11 +117,34 @@ class Meshing:
             blocks = [known[c.patch] for c in cells]
             tails = self.tails(cells, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
             tails = replace(tails, tail=tails.tail * (1.0, across))
+            tails = self._held_by_more(cells, tails, wanted)
             tails = _with_missed(cells, blocks, watched, true, tails, across)
             cells, changed = self.finer(cells, tails)
             if not changed:
                 break
         return cells
+
+    def _held_by_more(self, cells: Sequence[Cell], tails: Tails, wanted: Wanted) -> Tails:
+        """Return tails that ask for the functions that hold a wave, where twice a patch's do.
+
+        Weights of waves do not fall before there are enough of them, as if no number were enough. A
+        standing one of 3 by 4 took 3208 and 4.4 s to 1e-3, where a patch of 304 takes 0.4 s, and
+        was lost in the noise of parts to 1e-5. What fades is better off with parts: spots of Gray
+        and Scott took 10.9 s instead of 5.7, with steps for which whole patches did no longer do.
+        """
+        asked = np.flatnonzero((tails.tail > 1.0).any(axis=1) & np.isinf(tails.wanted).any(axis=1))
+        if not self.waves or not len(asked) or any(cell.corner or cell.patch.cut for cell in cells):
+            return tails
+        most = (2 * self.limits.most,) * 2
+        whole = [cells[i] for i in asked.tolist()]
+        rich = [replace(cell, patch=replace(cell.patch, functions=most)) for cell in whole]
+        blocks = _fitted_to([cell.patch for cell in rich], wanted)
+        found = self.tails(rich, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
+        if not np.all(found.analytic & (found.tail <= 1.0)):
+            return tails
+        counts = tails.wanted.copy()
+        counts[asked] = found.wanted
+        return replace(tails, wanted=counts)
 
     def misses(self, cells: Sequence[Cell], wanted: Wanted) -> bool:
         """Tell whether some of the cells do not hold functions."""

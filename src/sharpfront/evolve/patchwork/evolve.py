@@ -83,7 +83,8 @@ class PatchCourse:
         settings = SETTINGS
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
-        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
+        waves = max(self.system.orders) > 1
+        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched, waves)
         return PatchRun(self.system, meshing, tol, self.agenda, self.jumping)
 
     def begun(self, share: float, number: int) -> RunLog:

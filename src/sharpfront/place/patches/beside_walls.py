@@ -46,27 +46,46 @@ class WallSide:
         self, widths: Sequence[float], wave: float = 0.0, share: float = SETTINGS.room
     ) -> Iterator[float]:
         """Yield those of some numbers of widths of a layer that are no more than that."""
-        low, high = self.extent
-        points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
-        rest = [a for a in range(points.shape[1]) if a != self.axis]
-        points[:, rest] = low + (high - low) * ALONG_DOMAIN[:, None]
-        room = abs(_next_line(self.lines, self.place, self.end) - self.place)
-        # Just beside it, where coefficients that jump have the strip's value.
-        points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * room
-        chart = self.block.chart
-        found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
-        rates = np.concatenate(found)
+        rates, room = np.concatenate(self._rates(wave)), self._room
         for count in widths:
             thin = rates[rates * room > count / share]
             if len(thin):
                 yield count / float(thin.min())
 
-    def strip(self, widths: float) -> tuple[float, float] | None:
-        """Return the strip in which layers decay, if they are thin."""
-        cut = self.depth(widths)
-        if cut is None:
-            return None
-        return (self.place, self.place + cut) if self.end == 0 else (self.place - cut, self.place)
+    def strips(self, widths: float) -> Iterator[tuple[float, float]]:
+        """Yield the strips in which layers decay, if they are thin.
+
+        What decays at several rates in one place, as systems do, has a strip within the last one
+        for each rate whose layer is thin beside that.
+        """
+        rates, room = self._rates(), self._room
+        while True:
+            rates = [own[own * room > widths / SETTINGS.room] for own in rates]
+            if not any(map(len, rates)):
+                return
+            room = widths / min(float(own[0]) for own in rates if len(own))
+            yield (
+                (self.place, self.place + room)
+                if self.end == 0
+                else (self.place - room, self.place)
+            )
+            # Not what is thinner only because the layer is, elsewhere along the wall.
+            rates = [own[own > own[:1] / SETTINGS.room] for own in rates]
+
+    @property
+    def _room(self) -> float:
+        """How far it is to the next line."""
+        return abs(_next_line(self.lines, self.place, self.end) - self.place)
+
+    def _rates(self, wave: float = 0.0) -> list[FloatArray]:
+        """Return the rates at which solutions decay from places along it, ascending."""
+        low, high = self.extent
+        points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
+        rest = [a for a in range(points.shape[1]) if a != self.axis]
+        points[:, rest] = low + (high - low) * ALONG_DOMAIN[:, None]
+        # Just beside it, where coefficients that jump have the strip's value.
+        points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * self._room
+        return decay_rates(self.problem, points, self.axis, self.end, wave, self.block.chart)
 
 
 def _walls(problem: Problem, block: Block) -> Iterator[WallSide]:

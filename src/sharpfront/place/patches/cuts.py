@@ -17,6 +17,8 @@ from sharpfront.place.patches.settings import SETTINGS
 
 # A patch that is less than so many floats long is not cut: Gauss points would be its corners.
 FLOATS = 4096.0
+# What is cut off beside a thin neighbour is at most this share of its patch.
+OFF = 0.25
 
 # How deep layers are beside walls, and how long these are: by chart, axis, end of the patches that
 # touch, and place.
@@ -232,8 +234,10 @@ def parts_of(
     sides = zip(cell.patch.maps, cell.patch.functions, functions.tolist(), axes, thin, strict=True)
     for m, p, fresh, cut, beside in sides:
         place = _place(m, beside)
-        low, high = AxisMap(m.low, place), AxisMap(place, m.high)
-        choices.append([(low, fresh, 0), (high, fresh, 1)] if cut else [(m, p, -1)])
+        two = AxisMap(m.low, place), AxisMap(place, m.high)
+        # Beside a part that is cut off nearly the whole is left, with what it holds.
+        left = [fresh if own.length <= (1 - OFF) * m.length else max(fresh, p) for own in two]
+        choices.append(list(zip(two, left, (0, 1), strict=True)) if cut else [(m, p, -1)])
     out = []
     for combination in itertools.product(*choices):
         corner = tuple(c[2] for c in combination)
@@ -250,6 +254,6 @@ def _place(side: AxisMap, thin: FloatArray) -> float:
     """Return where a side is cut: in the middle, or near a much thinner neighbour."""
     end = int(np.argmin(thin))
     depth = SETTINGS.balance * float(thin[end])
-    if depth < 0.25 * side.length:
+    if depth < OFF * side.length:
         return side.high - depth if end else side.low + depth
     return float(side.points(np.zeros(1))[0])

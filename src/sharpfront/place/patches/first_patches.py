@@ -153,8 +153,7 @@ def _lines(
     lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
     for beside in sources_of_layers(problem, block, edges, lines, corners):
-        side = beside.strip(settings.layer(tol))
-        if side is not None:
+        for side in beside.strips(settings.layer(tol)):
             own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
             strips[beside.axis] |= own
     for axis in range(len(lines)):
@@ -177,6 +176,12 @@ def _without_slivers(lines: FloatArray, strips: Strips) -> tuple[FloatArray, Str
         near = SETTINGS.apart * (side[1] - side[0])
         low, high = (snap(x, lines) if np.abs(lines - x).min() < near else x for x in side)
         lines = np.union1d(lines, [low, high])
+        # Beside a thinner layer of the same wall the deeper one begins where that ends.
+        for deep in [d for d in out if low == d[0] or high == d[1]]:
+            rest = (high, deep[1]) if low == deep[0] else (deep[0], low)
+            more, whole = out.pop(deep)
+            if rest[0] < rest[1]:
+                out[rest] = more, replace(whole, low=rest[0], high=rest[1])
         out[low, high] = functions, replace(own, low=low, high=high)
     return lines, out
 
