@@ -113,7 +113,7 @@ class Interfaces(SharedData):
         p = self.problem
         return [
             interface_conditions(p.equations, p.unknowns, p.coordinates, name)
-            for name in p.coordinates
+            for name in p.domain.coordinates
         ]
 
     def _loads(self, flux: Flux, axis: int) -> list[PlacedLoad]:

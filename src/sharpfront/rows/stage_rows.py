@@ -126,6 +126,7 @@ class StageRows(PatchRows):
     ) -> list[KeptLeaf]:
         """Return the rows of all patches, and note where conditions are asked."""
         every = range(len(patches))
+        self.weigh(faces, sides)
         ties = self._ties.of_patches(faces, patches, every)
         further: Mapping[int, list[Any]] = self._further(patches, sides, every)
         out, self.asked = [], []

@@ -28,6 +28,8 @@ from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
 PATCH_HALVINGS = 24
+# So far inside of a side, as a share of the patch, a point is that lay on it.
+OFF_SIDES = 1e-9
 # Values of functions at points, (R, m), in units of what may be left out.
 Wanted = Callable[[FloatArray], FloatArray]
 
@@ -221,6 +223,18 @@ def _projected(patch: Patch, values: FloatArray) -> list[FloatArray]:
     counts = tuple(p + 2 for p in patch.functions)
     p, q = patch.functions
     return [projected(v, counts)[:p, :q] for v in values]
+
+
+def off_sides(patches: Sequence[Patch], points: FloatArray) -> FloatArray:
+    """Return points with those on sides of patches, where data have two values, inside of one."""
+    out, owner = points.copy(), PatchworkBasis(tuple(patches)).owner(points)
+    for i in np.unique(owner).tolist():
+        patch, own = patches[i], owner == i
+        at, off = patch.in_chart(points[own]), OFF_SIDES * patch.sides
+        beside = np.clip(at, patch.low + off, patch.high - off)
+        moved = np.any(beside != at, axis=1)
+        out[np.flatnonzero(own)[moved]] = patch.in_space(beside[moved])
+    return out
 
 
 def taken_to(patches: Sequence[Patch], values: Wanted) -> FloatArray:

@@ -15,13 +15,13 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
-from sharpfront.evolve.patchwork.cells import Meshing, taken_to
+from sharpfront.evolve.patchwork.cells import Meshing, off_sides, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.front_direction import starting_front
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
-from sharpfront.evolve.patchwork.run_start import begun_on_patches, with_strips
+from sharpfront.evolve.patchwork.run_start import along_materials, begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
@@ -159,6 +159,10 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     tiling = replace(tiling, marked=jumping.places)
     own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
+    if problem.is_singular:
+        course = replace(course, tiling=along_materials(course.run(1.0)))
+        patches = [c.patch for c in course.run(1.0).meshing.first()]
+        course = replace(course, watched=off_sides(patches, course.watched))
     if course.settles:
         return replace(course, tiling=with_strips(course.run(1.0)))
     front = starting_front(system) if course.run(1.0).follows else None

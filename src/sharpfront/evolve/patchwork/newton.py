@@ -87,7 +87,8 @@ class StageSolver:
         about = LinearisationState(
             discrete.basis, with_rates(step.values, guess, step.dt)[:, middle], float(t[middle])
         )
-        kinds = (False,) if steady or step.frame or not self._even else (True, False)
+        torn = self.system.problem.is_singular
+        kinds = (False,) if steady or torn or step.frame or not self._even else (True, False)
         for even in kinds:
             factors = PatchFactors(discrete, step.dt, about, self.stages, even=even)
             found, more = self._iterated(step, factors, guess, MARCH.slowest)

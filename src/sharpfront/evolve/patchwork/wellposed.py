@@ -28,9 +28,10 @@ LOOKED = 256
 def needs_patches(problem: Problem) -> bool:
     """Tell whether a problem is more than one unknown of first order in time, of second in space.
 
-    Such a one, on a box without periodic sides, is solved by products that go with its front.
+    Such a one, on a box without periodic sides, is solved by products that go with its front, unless
+    something jumps inside a flux.
     """
-    if not isinstance(problem.domain, Box):
+    if not isinstance(problem.domain, Box) or problem.is_singular:
         return True
     leaves = [d for e in problem.equations for d in derivatives_in(e)]
     plain = all(
@@ -62,11 +63,10 @@ def plane_system(problem: Problem) -> PlaneSystem:
     """Return the equations of a problem in the plane, or say what cannot be solved."""
     system = PlaneSystem(problem)
     tiling = tiling_of(problem.domain)
-    if tiling is None or problem.is_singular:
+    if tiling is None:
         raise ProblemError(
-            "In the plane and in time patches solve problems on boxes, polygons and curved "
-            "shapes, without coefficients that jump inside a flux, loads or stated jumps; got "
-            f"{problem!r}."
+            "In the plane and in time patches solve problems on boxes, polygons and curved shapes; "
+            f"got {problem!r}."
         )
     if any(not isinstance(c, PointCondition) for c in problem.further):
         raise ProblemError(
