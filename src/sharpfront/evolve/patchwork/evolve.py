@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.in_time import KeptStep, joined_steps
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
@@ -62,6 +63,7 @@ class PatchCourse:
     watched: FloatArray
     tiling: Tiling
     jumping: JumpingValues
+    corners: tuple[CornerFunctions, ...] = ()
 
     means = OF_THE_WEAKER_RUN
 
@@ -85,7 +87,7 @@ class PatchCourse:
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
         meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
-        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping)
+        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, self.corners)
 
     def begun(self, share: float, number: int) -> RunLog:
         """Return a run before it has begun."""
@@ -160,7 +162,8 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
     if problem.is_singular:
-        course = replace(course, tiling=along_materials(course.run(1.0)))
+        tiling, corners = along_materials(course.run(1.0))
+        course = replace(course, tiling=tiling, corners=corners)
         patches = [c.patch for c in course.run(1.0).meshing.first()]
         course = replace(course, watched=off_sides(patches, course.watched))
     if course.settles:

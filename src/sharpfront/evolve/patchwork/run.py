@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import SharedFunctions
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.patchwork.cells import Meshing
@@ -106,6 +106,8 @@ class PatchRun:
         What happens when.
     jumping
         Where boundary values jump.
+    corners
+        Functions of corners of materials.
     """
 
     system: PlaneSystem
@@ -113,6 +115,7 @@ class PatchRun:
     tol: float
     agenda: TimeEvents
     jumping: JumpingValues
+    corners: tuple[CornerFunctions, ...] = ()
 
     @cached_property
     def strict(self) -> StageSolver:

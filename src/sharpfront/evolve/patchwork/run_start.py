@@ -9,7 +9,9 @@ from functools import partial
 import numpy as np
 
 from sharpfront.adapt.patchwork.applicability import suits
+from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import damped, diagonal
 from sharpfront.errors import ProblemError
@@ -50,7 +52,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
-    shared = run.jumping.functions
+    shared = (*run.jumping.functions, *run.corners)
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
     values = _held_on(run, basis)
     further = 0 if run.meshing.tiling.chords is None else MARCH.weaker_front
@@ -65,7 +67,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         unit,
         # What is left of a start where functions jump is not smooth, and off by more than weights
         # tell.
-        carried=bool(shared),
+        carried=bool(run.jumping.held),
         shared=shared,
         lost=_lost_at_start(run, basis, values[0], scale),
     )
@@ -97,7 +99,9 @@ def _held_on(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
     """Return the weights of the initial state and its rates on patches, (2, K, n)."""
     held = taken_to(basis.patches, lambda x: run.jumping.initial(x).reshape(-1, len(x)))
     own = held.reshape(2, len(run.system.unknowns), -1)
-    return np.concatenate([own, run.jumping.begun()], axis=2)
+    known = np.concatenate([own, run.jumping.begun()], axis=2)
+    # Of corners of materials nothing is known at a start.
+    return np.pad(known, ((0, 0), (0, 0), (0, basis.size - known.shape[2])))
 
 
 def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
@@ -189,13 +193,14 @@ def with_strips(run: PatchRun) -> Tiling:
     return tiling
 
 
-def along_materials(run: PatchRun) -> Tiling:
-    """Return a domain with charts or strips along the edges of its materials."""
+def along_materials(run: PatchRun) -> tuple[Tiling, tuple[CornerFunctions, ...]]:
+    """Return a domain with charts or strips along edges of materials, and functions of corners."""
     rate = float(diagonal().values[0].real) / (run.span[1] - run.span[0])
     problem, meshing = _first_tangents(run).problem(rate), run.meshing
     if not suits(problem):
         raise ProblemError(_UNKNOWN.format(run.system.problem))
-    return cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
+    tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
+    return tiling, Wedges(problem, tiling, run.tol).functions
 
 
 _UNKNOWN = (
