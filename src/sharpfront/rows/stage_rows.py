@@ -53,9 +53,11 @@ class _StageConditions(ConditionRows):
     """Rows of conditions that tell where they are asked."""
 
     def _right_sides(self, here: ConditionAt) -> Any:
-        found = self.measure.of_functions(here.values, here.points, here.scale, here.patch)
-        shared = here.weighed(np.reshape(found, (-1, self.measure.shared)))
         scale = here.weighed(here.scale)
+        shared = np.zeros((len(scale), 0))
+        if self.measure.shared:
+            found = self.measure.of_functions(here.values, here.points, here.scale, here.patch)
+            shared = here.weighed(np.asarray(found))
         return StageCondition(here.form, scale, here.points, here.normals, shared)
 
 

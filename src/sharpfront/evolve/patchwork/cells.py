@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.interface_vertices import Point, cut_towards
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -50,6 +51,8 @@ class Meshing:
         Functions of one unknown in all.
     watched
         Further points at which functions are looked at, (m, 2).
+    cuts
+        How often patches are halved towards points at first.
     """
 
     tiling: Tiling
@@ -57,6 +60,7 @@ class Meshing:
     limits: Limits
     most: int
     watched: FloatArray
+    cuts: Mapping[Point, int] = field(default_factory=dict)
 
     def first(self) -> list[Cell]:
         """Return the largest patches."""
@@ -74,12 +78,15 @@ class Meshing:
                 )
                 own = [Cell(Patch(maps, (self.limits.base,) * 2, block.chart, block.region))]
                 cells += fitted(own, block, self.tiling.corners) if block.region else own
-        return balanced(cut_at(cells, self.tiling.marked), self.tiling.periods)
+        return self._cut(balanced(cut_at(cells, self.tiling.marked), self.tiling.periods))
+
+    def _cut(self, cells: list[Cell]) -> list[Cell]:
+        return cut_towards(cells, self.cuts, self.tiling.periods) if self.cuts else cells
 
     def layered(self, problem: Problem, tol: float) -> list[Cell]:
         """Return patches for layers along walls that a stationary problem tells of."""
         waves, settings = Waves.of(problem, self.tiling), SETTINGS.within(2, tol)
-        return first_cells(problem, self.tiling, settings, tol, self.most, waves)
+        return self._cut(first_cells(problem, self.tiling, settings, tol, self.most, waves))
 
     def holding(
         self,

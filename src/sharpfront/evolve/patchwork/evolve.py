@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.in_time import KeptStep, joined_steps
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
@@ -20,9 +19,14 @@ from sharpfront.evolve.patchwork.cells import Meshing, off_sides, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.front_direction import starting_front
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
+from sharpfront.evolve.patchwork.materials import (
+    Materials,
+    along_materials,
+    require_same_at_all_times,
+)
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
-from sharpfront.evolve.patchwork.run_start import along_materials, begun_on_patches, with_strips
+from sharpfront.evolve.patchwork.run_start import begun_on_patches, with_strips
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
@@ -63,7 +67,7 @@ class PatchCourse:
     watched: FloatArray
     tiling: Tiling
     jumping: JumpingValues
-    corners: tuple[CornerFunctions, ...] = ()
+    materials: Materials | None = None
 
     means = OF_THE_WEAKER_RUN
 
@@ -86,8 +90,9 @@ class PatchCourse:
         settings = SETTINGS
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
-        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched)
-        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, self.corners)
+        cuts, functions = (self.materials.cuts, self.materials.functions) if self.materials else ({}, ())
+        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched, cuts)
+        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, functions)
 
     def begun(self, share: float, number: int) -> RunLog:
         """Return a run before it has begun."""
@@ -162,8 +167,9 @@ def _course(system: PlaneSystem, tol: float, budget: Budget) -> PatchCourse:
     own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
     if problem.is_singular:
-        tiling, corners = along_materials(course.run(1.0))
-        course = replace(course, tiling=tiling, corners=corners)
+        materials = along_materials(course.run(1.0))
+        course = replace(course, tiling=materials.tiling, materials=materials)
+        require_same_at_all_times(course.run(1.0))
         patches = [c.patch for c in course.run(1.0).meshing.first()]
         course = replace(course, watched=off_sides(patches, course.watched))
     if course.settles:

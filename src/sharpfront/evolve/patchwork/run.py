@@ -162,6 +162,7 @@ class PatchRun:
             isinstance(problem.domain, Box)
             and not problem.further
             and not self.jumping.held
+            and not problem.is_singular
             and not any(len(own) for own in self.meshing.lines)
             and all(d.orders == (0, 0, 1) for d in leaves)
         )

@@ -8,13 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.applicability import suits
-from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import damped, diagonal
-from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.cells import taken_to
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.predictor import on_patches
@@ -27,7 +23,6 @@ from sharpfront.evolve.patchwork.remeshing import (
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.tangents import LinearisationState, Tangents
-from sharpfront.place.patches.first_patches import cut_for_data
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.strips.collars import collared
 from sharpfront.place.tiling.blocks import Tiling
@@ -182,7 +177,7 @@ def with_strips(run: PatchRun) -> Tiling:
     beside the domain. Before that strips are cut along the side.
     """
     tiling, count = run.meshing.tiling, len(run.meshing.tiling.blocks)
-    tangents, length = _first_tangents(run), run.span[1] - run.span[0]
+    tangents, length = first_tangents(run), run.span[1] - run.span[0]
     least = MARCH.settles * length
     while length > least:
         problem = tangents.problem(float(diagonal().values[0].real) / length)
@@ -193,29 +188,14 @@ def with_strips(run: PatchRun) -> Tiling:
     return tiling
 
 
-def along_materials(run: PatchRun) -> tuple[Tiling, tuple[CornerFunctions, ...]]:
-    """Return a domain with charts or strips along edges of materials, and functions of corners."""
-    rate = float(diagonal().values[0].real) / (run.span[1] - run.span[0])
-    problem, meshing = _first_tangents(run).problem(rate), run.meshing
-    if not suits(problem):
-        raise ProblemError(_UNKNOWN.format(run.system.problem))
-    tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
-    return tiling, Wedges(problem, tiling, run.tol).functions
-
-
-_UNKNOWN = (
-    "Coefficients that jump inside a flux, loads and stated jumps are known in time where they are "
-    "without time; got {!r}."
-)
-
-
-def _first_tangents(run: PatchRun) -> Tangents:
-    """Return tangents about the initial state, on the largest patches."""
+def first_tangents(run: PatchRun, t: float | None = None) -> Tangents:
+    """Return tangents about the initial state, on the largest patches, at the start or later."""
     patches = tuple(c.patch for c in run.meshing.first())
     basis = PatchworkBasis(patches, shared=run.jumping.functions)
     values = _held_on(run, basis)
     levels = np.stack([*values, np.zeros_like(values[0])])
-    return Tangents(run.system, LinearisationState(basis, levels, run.span[0]))
+    when = run.span[0] if t is None else t
+    return Tangents(run.system, LinearisationState(basis, levels, when))
 
 
 def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:

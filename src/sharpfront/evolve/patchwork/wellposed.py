@@ -10,6 +10,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.jumping_values import values_jump
+from sharpfront.evolve.patchwork.materials import require_known
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.geometry import Box
 from sharpfront.place.tiling.tiling import tiling_of
@@ -68,6 +69,7 @@ def plane_system(problem: Problem) -> PlaneSystem:
             "In the plane and in time patches solve problems on boxes, polygons and curved shapes; "
             f"got {problem!r}."
         )
+    require_known(problem)
     if any(not isinstance(c, PointCondition) for c in problem.further):
         raise ProblemError(
             "Conditions on integrals are not taken in time; hold the value at a point, "
