@@ -15,11 +15,12 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
-from sharpfront.maps import Drifts, restored_drift
+from sharpfront.maps import Drifts, Strip, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -84,10 +85,26 @@ def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:
 
 
 def _in_domain(basis: PatchworkBasis, tiling: Tiling) -> PatchworkBasis:
-    """Return patches that know the domain whose boundary may cut them: that is not saved."""
+    """Return patches that know the domain, which is not saved: what cuts them, and its strips."""
     regions = {b.chart: b.region for b in tiling.blocks if b.region is not None}
-    patches = tuple(replace(p, region=regions.get(p.chart)) for p in basis.patches)
-    return PatchworkBasis(patches, shared=basis.shared)
+    strips = {_told(b.chart): b.chart for b in tiling.blocks if isinstance(b.chart, Strip)}
+    patches = []
+    for patch in basis.patches:
+        chart = patch.chart
+        if isinstance(chart, Strip):
+            chart = strips.get(_told(chart))
+            if chart is None:
+                raise ProblemError(
+                    "resume= goes on with patches along curves where these are the same; with this "
+                    "end of time they are others. Solve the problem from its start."
+                )
+        patches.append(replace(patch, chart=chart, region=regions.get(chart)))
+    return PatchworkBasis(tuple(patches), shared=basis.shared)
+
+
+def _told(strip: Strip) -> tuple[bytes, bytes, float, float]:
+    """Return what tells strips from each other."""
+    return strip.curve.tobytes(), strip.normals.tobytes(), strip.length, strip.depth
 
 
 def kept_steps(solution: Solution) -> list[KeptStep]:

@@ -16,7 +16,6 @@ from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.interface_vertices import Point, cuts_for, interface_vertices
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
-from sharpfront.bases.radau import diagonal
 from sharpfront.equation.edges import Switch, jumps_along, named_in, switches
 from sharpfront.equation.expression import TIME, Coordinate, Expression
 from sharpfront.equation.graph import derivatives_in, ordered
@@ -88,8 +87,8 @@ def fluxes(problem: Problem) -> Iterator[Expression]:
 
 def along_materials(run: PatchRun) -> Materials:
     """Return what a domain with materials is to a run."""
-    rate = float(diagonal().values[0].real) / (run.span[1] - run.span[0])
-    problem, meshing = first_tangents(run).problem(rate), run.meshing
+    # Without rates: patches must be the same for a run that goes on to a later end.
+    problem, meshing = first_tangents(run).problem(0.0), run.meshing
     if not suits(problem):
         raise ProblemError(f"{_KNOWN}, on boxes and shapes on which that is known without time.")
     tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
@@ -121,8 +120,7 @@ def _has_time(flux: Expression) -> bool:
 
 def _conditions_at(run: PatchRun, t: float) -> FloatArray:
     """Return the rows of what goes on across faces at a moment, those of both sides of size one."""
-    span = run.span[1] - run.span[0]
-    rows = PatchRows(first_tangents(run, t).problem(float(diagonal().values[0].real) / span))
+    rows = PatchRows(first_tangents(run, t).problem(0.0))
     patches = [c.patch for c in run.meshing.first()]
     found: list[FloatArray] = []
     faces, _ = faces_of(patches, run.meshing.tiling.periods)
