@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.adapt.patchwork.applicability import suits
-from sharpfront.adapt.patchwork.corner_enrichment import Wedges
 from sharpfront.adapt.patchwork.interface_vertices import Point, cuts_for, interface_vertices
+from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.equation.edges import Switch, jumps_along, named_in, switches
@@ -24,6 +24,7 @@ from sharpfront.equation.weak import is_delta, is_singular, is_weak
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.run_start import first_tangents
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.place.patches.first_patches import cut_for_data
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
@@ -92,7 +93,8 @@ def along_materials(run: PatchRun) -> Materials:
     if not suits(problem):
         raise ProblemError(f"{_KNOWN}, on boxes and shapes on which that is known without time.")
     tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
-    functions = Wedges(problem, tiling, run.tol).functions
+    single = len(problem.unknowns) == 1 and problem.forms[0].order == 2
+    functions = material_functions(problem, tiling, MARCH.powers) if single else ()
     held = {tuple(own.place) for own in functions}
     found = interface_vertices(problem, tiling, interface_lines(problem))
     cuts = {p: cuts_for(a, 1.0 / run.tol) for p, a in found.items() if p not in held}
