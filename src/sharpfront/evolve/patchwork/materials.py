@@ -93,12 +93,22 @@ def along_materials(run: PatchRun) -> Materials:
     if not suits(problem):
         raise ProblemError(f"{_KNOWN}, on boxes and shapes on which that is known without time.")
     tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
-    single = len(problem.unknowns) == 1 and problem.forms[0].order == 2
-    functions = material_functions(problem, tiling, MARCH.powers) if single else ()
+    functions = _singular_functions(run, problem, tiling)
     held = {tuple(own.place) for own in functions}
     found = interface_vertices(problem, tiling, interface_lines(problem))
     cuts = {p: cuts_for(a, 1.0 / run.tol) for p, a in found.items() if p not in held}
     return Materials(tiling, functions, cuts)
+
+
+def _singular_functions(
+    run: PatchRun, problem: Problem, tiling: Tiling
+) -> tuple[CornerFunctions, ...]:
+    """Return functions of corners at which slopes are infinite, where something damps weights."""
+    single = len(problem.unknowns) == 1 and problem.forms[0].order == 2
+    if not single or not run.system.diffuses:
+        return ()
+    found = material_functions(problem, tiling, MARCH.powers)
+    return tuple(own for own in found if min(t.order for t in own.terms) < MARCH.singular)
 
 
 def require_same_at_all_times(run: PatchRun) -> None:
