@@ -1,7 +1,8 @@
 """A tree factored once, for one right-hand side after the other, in real or complex numbers.
 
-Q is kept of every leaf, and of functions that leaves share what their own columns leave. Traces are eliminated as for a single solve; data then go up and down the
-tree by reflections and substitution alone.
+Q is kept of every leaf, and of functions that leaves share what their own columns leave. Traces
+are eliminated as for a single solve; data then go up and down the tree by reflections and
+substitution alone.
 """
 
 from __future__ import annotations
@@ -243,7 +244,9 @@ class FactoredTree:
                     break
         every = [*zip(self._leaves, self._index, parts, strict=True)]
         left = [x for leaf, at, (_, own, x) in every for x in (x, own - leaf.triangle @ traces[at])]
-        return [leaf.columns(top, traces[at]) for leaf, at, (top, *_) in every], np.concatenate(left)
+        return [leaf.columns(top, traces[at]) for leaf, at, (top, *_) in every], np.concatenate(
+            left
+        )
 
     def _normal(self, right: Sequence[Numbers], traces: Numbers) -> Numbers:
         """Return the sum over leaves of R* (r - R g)."""

@@ -90,7 +90,9 @@ class PatchCourse:
         settings = SETTINGS
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
-        cuts, functions = (self.materials.cuts, self.materials.functions) if self.materials else ({}, ())
+        cuts, functions = (
+            (self.materials.cuts, self.materials.functions) if self.materials else ({}, ())
+        )
         meshing = Meshing(self.tiling, self.lines, limits, most, self.watched, cuts)
         return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, functions)
 

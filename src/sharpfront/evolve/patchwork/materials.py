@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.adapt.patchwork.applicability import suits
+from sharpfront.adapt.patchwork.decoupled_unknowns import decoupled, is_decoupled
 from sharpfront.adapt.patchwork.interface_vertices import Point, cuts_for, interface_vertices
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.arrays import FloatArray
@@ -37,8 +38,8 @@ from sharpfront.rows.patch_rows import PatchRows
 MOMENTS, SAME = 9, 1e-9
 _KNOWN = (
     "With time= a coefficient that jumps inside a derivative is known in the plane as in "
-    "sf.div(k(x, y) * sf.grad(u)), in terms that are linear; where k depends on t, all of it has to "
-    "do so by one factor, as in (1 + t) * np.where(x < 0.5, 1, 5)"
+    "sf.div(k(x, y) * sf.grad(u)), in terms that are linear; where k depends on t, all of it has "
+    "to do so by one factor, as in (1 + t) * np.where(x < 0.5, 1, 5)"
 )
 
 
@@ -95,9 +96,21 @@ def along_materials(run: PatchRun) -> Materials:
     tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
     functions = _singular_functions(run, problem, tiling)
     held = {tuple(own.place) for own in functions}
-    found = interface_vertices(problem, tiling, interface_lines(problem))
+    found = _exponents(problem, tiling)
     cuts = {p: cuts_for(a, 1.0 / run.tol) for p, a in found.items() if p not in held}
     return Materials(tiling, functions, cuts)
+
+
+def _exponents(problem: Problem, tiling: Tiling) -> dict[Point, float]:
+    """Return how singular solutions are at corners of materials, at most of all unknowns."""
+    alone = [problem]
+    if len(problem.unknowns) > 1:
+        alone = [decoupled(problem, u) for u in problem.unknowns if is_decoupled(problem, u)]
+    out: dict[Point, float] = {}
+    for own in alone:
+        for point, exponent in interface_vertices(own, tiling, interface_lines(problem)).items():
+            out[point] = min(exponent, out.get(point, exponent))
+    return out
 
 
 def _singular_functions(
@@ -122,7 +135,7 @@ def require_same_at_all_times(run: PatchRun) -> None:
         alike = first.shape == now.shape and np.abs(first - now).max(initial=0.0) <= SAME
         if not alike:
             raise ProblemError(
-                f"{_KNOWN}; what goes on where it jumps is another at t = {t:.3g} than at the start."
+                f"{_KNOWN}; what goes on where it jumps is another at t = {t:.3g} than at first."
             )
 
 

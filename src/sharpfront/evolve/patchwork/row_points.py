@@ -121,7 +121,6 @@ class Places:
             out += beyond @ self._shared[orders].T
         return out.reshape(*weights.shape[:-1], -1)
 
-
     @cached_property
     def _middles(self) -> FloatArray:
         """Of each point the middle of its patch, from where functions across edges are seen."""

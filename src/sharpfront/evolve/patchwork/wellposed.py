@@ -29,8 +29,8 @@ LOOKED = 256
 def needs_patches(problem: Problem) -> bool:
     """Tell whether a problem is more than one unknown of first order in time, of second in space.
 
-    Such a one, on a box without periodic sides, is solved by products that go with its front, unless
-    something jumps inside a flux.
+    Such a one, on a box without periodic sides, is solved by products that go with its front, if
+    nothing jumps inside a flux.
     """
     if not isinstance(problem.domain, Box) or problem.is_singular:
         return True
