@@ -163,7 +163,7 @@ class StageRows(PatchRows):
             self.asked.append(asked)
             scale = np.concatenate([factors, *(own.scale for own in asked)])
             matrices = (matrix, *(m for m, _ in further[i]))
-            sides = np.concatenate([*shared, *(a.shared for a in asked)]) if shared else None
+            right = np.concatenate([*shared, *(a.shared for a in asked)]) if shared else None
             cut = patches[i].cut is not None
-            out.append(KeptLeaf(matrices, scale, tuple(ties[i]), cut, sides))
+            out.append(KeptLeaf(matrices, scale, tuple(ties[i]), cut, right))
         return out
