@@ -57,8 +57,8 @@ def require_known(problem: Problem) -> None:
     if problem.jumps or any(is_delta(n) for e in problem.equations for n in ordered(e)):
         raise ProblemError(
             "sf.delta and sf.jump are not known with time=. Write a load as a narrow band, "
-            "np.where(abs(x - a) < h, 1 / (2 * h), 0), with h as wide as the tolerance allows: u is "
-            "off by h / 4 times the load over the diffusivity where it acts, by less elsewhere."
+            "np.where(abs(x - a) < h, 1 / (2 * h), 0), h as wide as the tolerance allows: u is off "
+            "by h / 4 times the load over the diffusivity where it acts, by less elsewhere."
         )
     if any(is_singular(nonlinear_part(e)) for e in problem.equations):
         raise ProblemError(f"{_KNOWN}; got one in a term that is not linear: {problem!r}.")
