@@ -1,5 +1,7 @@
 """A tree that is factored once against dense least squares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,12 +31,15 @@ def _chain(rng, kind, redundant):
 
 
 def _dense(leaves, data):
-    """Return the columns and traces that leave least of all rows, by one dense fit."""
-    width = COUNT * OWN + (COUNT - 1) * TRACE
+    """Return what leaves least of all rows, by one dense fit: columns, traces, shared weights."""
+    inner = COUNT * OWN + (COUNT - 1) * TRACE
+    shared = [np.zeros((ROWS, 0)) if leaf.shared is None else leaf.shared for leaf in leaves]
+    width = inner + shared[0].shape[1]
     rows, right = [], []
     for i, (leaf, own) in enumerate(zip(leaves, data, strict=True)):
         block = np.zeros((ROWS, width), dtype=complex)
         block[:, i * OWN : (i + 1) * OWN] = leaf.matrices[0]
+        block[:, inner:] = -shared[i]
         rows.append(block)
         right.append(leaf.scale[:, None] * own)
         for tie in leaf.ties:
@@ -64,8 +69,24 @@ def test_columns_are_those_of_a_dense_fit(kind, redundant, many, monkeypatch):
     for _ in range(2):
         data = [rng.standard_normal((ROWS, 3)) for _ in leaves]
         best = _dense(leaves, data)
-        found = np.concatenate(kept.solve(data))
+        found = np.concatenate(kept.solve(data)[0])
         own = [leaf.matrices[0] for leaf in leaves]
         for i, block in enumerate(own):
             here = slice(i * OWN, (i + 1) * OWN)
             np.testing.assert_allclose(block @ found[here], block @ best[here], atol=1e-9)
+
+
+def test_weights_of_shared_functions_are_those_of_a_dense_fit():
+    rng = np.random.default_rng(4)
+    leaves = [
+        replace(leaf, shared=rng.standard_normal((ROWS, 2)))
+        for leaf in _chain(rng, 1.0 + 1j, redundant=False)
+    ]
+    pairs = np.stack([np.arange(COUNT - 1), np.arange(1, COUNT)], axis=1)
+    sizes = np.full(COUNT - 1, TRACE)
+    tree = nested_dissection(np.arange(COUNT, dtype=float)[None], pairs, sizes.astype(float))
+    data = [rng.standard_normal((ROWS, 3)) for _ in leaves]
+    columns, weights = FactoredTree(leaves, TreeElimination(tree, pairs, sizes)).solve(data)
+    best = _dense(leaves, data)
+    np.testing.assert_allclose(np.concatenate(columns), best[: COUNT * OWN], atol=1e-9)
+    np.testing.assert_allclose(weights, best[-2:], atol=1e-9)

@@ -21,7 +21,7 @@ from sharpfront.equation.expression import (
     is_zero,
 )
 from sharpfront.equation.graph import derivatives_in, folded, ordered
-from sharpfront.equation.weak import beside
+from sharpfront.equation.weak import beside, is_delta
 from sharpfront.errors import NonlinearError
 
 
@@ -192,6 +192,13 @@ def nonlinear_in(expression: Expression) -> frozenset[Derivative]:
 def stated_part(expression: Expression) -> Expression:
     """Return what of a sum does not depend on the unknowns, summand by summand."""
     return _summands(expression, lambda e: not derivatives_in(e), kept=True)
+
+
+def homogeneous_part(expression: Expression) -> Expression:
+    """Return what of a sum depends on the unknowns, or is a load, summand by summand."""
+    return _summands(
+        expression, lambda e: not (derivatives_in(e) or any(map(is_delta, ordered(e)))), kept=False
+    )
 
 
 def linear_part(expression: Expression) -> Expression:

@@ -1,13 +1,15 @@
 """A tree factored once, for one right-hand side after the other, in real or complex numbers.
 
-Q is kept of every leaf. Traces are eliminated as for a single solve; data then go up and down the
-tree by reflections and substitution alone.
+Q is kept of every leaf, and of functions that leaves share what their own columns leave. Traces
+are eliminated as for a single solve; data then go up and down the tree by reflections and
+substitution alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.gram import MergePlace, back_substituted
-from sharpfront.leastsquares.leaf_rows import Tie
+from sharpfront.leastsquares.leaf_rows import RESOLVED, Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
 from sharpfront.leastsquares.tree import FEW, TreeElimination
@@ -55,12 +57,16 @@ class KeptLeaf:
         One for each trace the leaf touches.
     redundant
         Whether combinations of the columns may be zero to rounding in all rows.
+    shared
+        What these rows are of functions that leaves share, (m, functions), on the right-hand side;
+        None where there are none.
     """
 
     matrices: tuple[Numbers, ...]
     scale: FloatArray
     ties: tuple[Tie, ...]
     redundant: bool = False
+    shared: Numbers | None = None
 
     def key(self) -> tuple[int, ...]:
         """Return what leaves have in common that are factored together."""
@@ -100,12 +106,19 @@ class _Factor:
             top, rest = top[: self._rank.rank], np.concatenate([top[self._rank.rank :], rest])
         return top, _tall(rest, sum(self.sizes))
 
-    def reduced(self, data: Numbers) -> tuple[Numbers, Numbers]:
-        """Return data as what own columns take, and as right-hand sides of the traces' rows."""
-        right = np.zeros((self._rows, data.shape[1]), dtype=data.dtype)
-        right[: len(self._scale)] = self._scale[:, None] * data
-        top, rest = self._split(self._own.rotated(right))
-        return top, self._beyond.rotated(rest)[: len(self.triangle)] if self._beyond else rest[:0]
+    def scaled(self, data: Numbers) -> Numbers:
+        """Return data as right-hand sides of its rows."""
+        return np.asarray(self._scale[:, None] * data)
+
+    def reduced(self, right: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return sides of the first rows as what own columns and traces' rows take, and is left."""
+        whole = np.zeros((self._rows, right.shape[1]), dtype=right.dtype)
+        whole[: len(right)] = right
+        top, rest = self._split(self._own.rotated(whole))
+        if self._beyond is None:
+            return top, rest[:0], rest
+        turned, own = self._beyond.rotated(rest), len(self.triangle)
+        return top, turned[:own], turned[own:]
 
     def columns(self, top: Numbers, traces: Numbers) -> Numbers:
         """Return the leaf's columns from its data and the moments of its traces."""
@@ -113,6 +126,14 @@ class _Factor:
         if self._rank is not None:
             return self._rank.columns(left)
         return np.asarray(self._solve(self._own.packed, left)[0])
+
+
+def _with_ties(shared: Numbers, ties: Sequence[Tie]) -> Numbers:
+    """Return sides of functions with those of the rows of ties."""
+    count = shared.shape[1]
+    none = (np.zeros((len(tie.matrix), count)) for tie in ties)
+    own = (z if t.shared is None else t.shared for t, z in zip(ties, none, strict=True))
+    return np.concatenate([shared, *own])
 
 
 def _tall(rows: Numbers, least: int) -> Numbers:
@@ -142,10 +163,14 @@ class FactoredTree:
         order = elimination.order
         known: dict[tuple[int, ...], _Factor] = {}
         self._leaves: list[_Factor] = []
+        # Of each leaf what its rows are of functions that leaves share.
+        self._shared: list[Numbers] = []
         self._index: list[Ints] = []
         for leaf in leaves:
             ties = tuple(sorted(leaf.ties, key=lambda tie: order[tie.trace]))
-            turned = KeptLeaf(leaf.matrices, leaf.scale, ties, leaf.redundant)
+            turned = replace(leaf, ties=ties)
+            if leaf.shared is not None:
+                self._shared.append(_with_ties(leaf.shared, ties))
             if turned.key() not in known:
                 known[turned.key()] = _Factor(turned)
             factor = known[turned.key()]
@@ -186,13 +211,29 @@ class FactoredTree:
                 places.append(MergePlace(start, start + node.shared, index, step))
         return places
 
-    def solve(self, data: Sequence[Numbers]) -> list[Numbers]:
-        """Return the columns of each leaf for its data, (data, k) each."""
-        parts = [leaf.reduced(own) for leaf, own in zip(self._leaves, data, strict=True)]
-        kind = np.result_type(*(top for top, _ in parts))
-        traces = np.zeros((self._moments, data[0].shape[1]), dtype=kind)
+    def solve(self, data: Sequence[Numbers]) -> tuple[list[Numbers], Numbers]:
+        """Return the columns of each leaf for its data, (data, k) each, and shared weights."""
+        sides = [leaf.scaled(own) for leaf, own in zip(self._leaves, data, strict=True)]
+        columns, left = self._solved(sides)
+        if not self._shared:
+            return columns, np.zeros((0, data[0].shape[1]))
+        of_each, weights_of = self._functions
+        weights = -weights_of @ left
+        return [c + own @ weights for c, own in zip(columns, of_each, strict=True)], weights
+
+    @cached_property
+    def _functions(self) -> tuple[list[Numbers], Numbers]:
+        """The columns of each leaf that make up for shared functions, and what tells weights."""
+        columns, left = self._solved(self._shared)
+        return columns, np.linalg.pinv(left, rcond=RESOLVED)
+
+    def _solved(self, sides: Sequence[Numbers]) -> tuple[list[Numbers], Numbers]:
+        """Return the columns of each leaf for right-hand sides of rows, and what is left of all."""
+        parts = [leaf.reduced(own) for leaf, own in zip(self._leaves, sides, strict=True)]
+        kind = np.result_type(*(top for top, *_ in parts))
+        traces = np.zeros((self._moments, sides[0].shape[1]), dtype=kind)
+        right = [rows for _, rows, _ in parts]
         if self._moments:
-            right = [rows for _, rows in parts]
             sizes: list[float] = []
             for _ in range(1 + REFINEMENTS):
                 change = back_substituted(self._places, self._normal(right, traces))
@@ -201,8 +242,11 @@ class FactoredTree:
                 # The next change is smaller than this one by as much as this is than the last.
                 if len(sizes) > 1 and sizes[-1] ** 2 <= NOTHING_LEFT * sizes[-2] ** 2:
                     break
-        every = zip(self._leaves, self._index, parts, strict=True)
-        return [leaf.columns(top, traces[index]) for leaf, index, (top, _) in every]
+        every = [*zip(self._leaves, self._index, parts, strict=True)]
+        left = [x for leaf, at, (_, own, x) in every for x in (x, own - leaf.triangle @ traces[at])]
+        return [leaf.columns(top, traces[at]) for leaf, at, (top, *_) in every], np.concatenate(
+            left
+        )
 
     def _normal(self, right: Sequence[Numbers], traces: Numbers) -> Numbers:
         """Return the sum over leaves of R* (r - R g)."""

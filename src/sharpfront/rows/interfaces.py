@@ -19,7 +19,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.interfaces import Flux, InterfaceConditions, interface_conditions
-from sharpfront.equation.linearise import LinearForm, Term, linear_form
+from sharpfront.equation.linearise import LinearForm, Term, linear_form, linear_part
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
@@ -113,7 +113,7 @@ class Interfaces(SharedData):
         p = self.problem
         return [
             interface_conditions(p.equations, p.unknowns, p.coordinates, name)
-            for name in p.coordinates
+            for name in p.domain.coordinates
         ]
 
     def _loads(self, flux: Flux, axis: int) -> list[PlacedLoad]:
@@ -220,7 +220,12 @@ class OnFace:
 
 
 def interface_lines(problem: Problem) -> tuple[FloatArray, ...]:
-    """Return where something jumps or a load acts, along each axis."""
+    """Return where something jumps or a load acts, along each axis.
+
+    What is not linear in equations makes no interfaces.
+    """
+    if problem.is_singular and not problem.is_linear:
+        problem = problem.rewritten(equations=tuple(map(linear_part, problem.equations)))
     return Interfaces(problem, {}).lines
 
 

@@ -160,6 +160,14 @@ class PatchRows:
         """Return the numbers of moments of faces' traces."""
         return self._ties.trace_sizes(faces)
 
+    def conditions_across(
+        self, patches: Sequence[Patch], faces: Faces
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the rows that tie patches below and above each face to its traces."""
+        for k, face in enumerate(faces):
+            ties = self._ties.of_face(k, face, patches)
+            yield np.asarray(ties[0].matrix), np.asarray(ties[1].matrix)
+
     def near_moments(self, faces: Faces) -> Flags:
         """Tell which moments of faces' traces stay near their face, (n,)."""
         return self._ties.near_moments(faces)

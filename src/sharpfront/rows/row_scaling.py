@@ -170,7 +170,7 @@ class Measure:
         """
         if not self.shared:
             return 0.0
-        out = np.zeros((len(points), self.shared))
+        out = np.zeros((len(points), self.shared), dtype=np.result_type(*form.coefficients))
         held = self._holds(patch) if among is None else self._holds(patch) & among
         if not held.any():
             return out

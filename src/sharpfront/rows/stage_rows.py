@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.leastsquares.factored_tree import KeptLeaf
@@ -38,19 +39,31 @@ class StageCondition:
         What its rows are multiplied by, (m,).
     points, normals
         Where, (m, 2) each.
+    shared
+        What its rows are of functions that patches share, on the right, (m, functions).
     """
 
     form: LinearForm
     scale: FloatArray
     points: FloatArray
     normals: FloatArray
+    shared: FloatArray
 
 
 class _StageConditions(ConditionRows):
     """Rows of conditions that tell where they are asked."""
 
     def _right_sides(self, here: ConditionAt) -> Any:
-        return StageCondition(here.form, here.weighed(here.scale), here.points, here.normals)
+        scale = here.weighed(here.scale)
+        shared = np.zeros((len(scale), 0))
+        if self.measure.shared:
+            found = self.measure.of_functions(here.values, here.points, here.scale, here.patch)
+            shared = here.weighed(np.asarray(found))
+        return StageCondition(here.form, scale, here.points, here.normals, shared)
+
+
+# Matrix and factors of the rows of a patch, and what those of each equation are of functions.
+_OfPatch = tuple[FloatArray, FloatArray, list[FloatArray]]
 
 
 class _StageEquations(EquationRows):
@@ -72,23 +85,32 @@ class _StageEquations(EquationRows):
         super().__init__(measure)
         self.powers, self.rate = powers, rate if rate.imag else rate.real
 
-    def rows(self, patches: Sequence[Patch]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return matrix and factors of the rows of each patch."""
+    def key(self, patch: Patch) -> Hashable:
+        """Return what is the same for patches with the same rows."""
+        return patch if self.measure.shared else super().key(patch)
+
+    def rows(self, patches: Sequence[Patch]) -> list[_OfPatch]:
+        """Return matrix and factors of the rows of each patch, and its sides of functions."""
         keys: list[Hashable] = [self.key(patch) for patch in patches]
-        found: dict[Hashable, tuple[FloatArray, FloatArray]] = {}
+        found: dict[Hashable, _OfPatch] = {}
         for own in kinds_of([*dict(zip(keys, patches, strict=True)).values()]):
             found |= zip(map(self.key, own), self._made(own), strict=True)
         return [found[key] for key in keys]
 
-    def _made(self, patches: Sequence[Patch]) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield matrix and factors of the rows of patches of one kind."""
+    def _made(self, patches: Sequence[Patch]) -> Iterator[_OfPatch]:
+        """Yield the same of patches of one kind."""
         places = RowPoints(patches)
         values = [places.split(self._at_rate(powers, places.every)) for powers in self.powers]
-        for i, (patch, (_, weights)) in enumerate(zip(patches, places.rules, strict=True)):
+        for i, (patch, (at, weights)) in enumerate(zip(patches, places.rules, strict=True)):
             forms = [v[i] for v in values]
             scales = self._scales(patch, forms)
             factors = [np.broadcast_to(k, weights.shape) * np.sqrt(weights) for k in scales]
-            yield self._matrix(patch, weights, forms, scales), np.concatenate(factors)
+            shared = [
+                np.reshape(self.measure.of_functions(form, at, k, patch), (len(k), -1))
+                for form, k in zip(forms, factors if self.measure.shared else (), strict=False)
+            ]
+            matrix = self._matrix(patch, weights, forms, scales)
+            yield matrix, np.concatenate(factors), shared
 
     def _at_rate(self, powers: Sequence[LinearForm], points: FloatArray) -> FormValues:
         """Return an equation at the rate, each derivative once."""
@@ -114,6 +136,8 @@ class StageRows(PatchRows):
         The mode's.
     kept
         Moments on faces of the patches, which other modes take as well.
+    functions
+        Those that patches share, whose weights are to be found.
     """
 
     def __init__(
@@ -122,8 +146,9 @@ class StageRows(PatchRows):
         powers: Sequence[Sequence[LinearForm]],
         rate: complex,
         kept: KeptMoments,
+        functions: tuple[SharedFunctions, ...] = (),
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem, functions=functions)
         self._ties.kept = kept
         self._conditions = _StageConditions(self.measure)
         self._stages = _StageEquations(self.measure, powers, rate)
@@ -134,12 +159,16 @@ class StageRows(PatchRows):
     ) -> list[KeptLeaf]:
         """Return the rows of all patches, and note where conditions are asked."""
         every = range(len(patches))
+        self.weigh(faces, sides)
         ties = self._ties.of_patches(faces, patches, every)
         further: Mapping[int, list[Any]] = self._further(patches, sides, every)
         out, self.asked = [], []
-        for i, (matrix, factors) in enumerate(self._stages.rows(patches)):
-            self.asked.append([asked for _, asked in further[i]])
-            scale = np.concatenate([factors, *(asked.scale for _, asked in further[i])])
+        for i, (matrix, factors, shared) in enumerate(self._stages.rows(patches)):
+            asked = [own for _, own in further[i]]
+            self.asked.append(asked)
+            scale = np.concatenate([factors, *(own.scale for own in asked)])
             matrices = (matrix, *(m for m, _ in further[i]))
-            out.append(KeptLeaf(matrices, scale, tuple(ties[i]), patches[i].cut is not None))
+            right = np.concatenate([*shared, *(a.shared for a in asked)]) if shared else None
+            cut = patches[i].cut is not None
+            out.append(KeptLeaf(matrices, scale, tuple(ties[i]), cut, right))
         return out

@@ -30,9 +30,11 @@ def check_options(adaptor: object, on_step: object, progress: object, resume: ob
 def refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
     """Refuse fluxes that jump, loads and stated jumps where no patches can hold them.
 
-    A march on the line reads its fluxes itself.
+    Marches on the line and in the plane read their fluxes themselves.
     """
-    if not problem.is_singular or (problem.time is not None and problem.domain.dimension == 1):
+    dimension = problem.domain.dimension
+    marched = problem.time is not None and (dimension == 1 or (dimension == 2 and adaptor is None))
+    if not problem.is_singular or marched:
         return
     from sharpfront.adapt.patchwork import Patches, suits
 
@@ -42,9 +44,9 @@ def refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
     if suits(problem):
         raise ProblemError(f"{what}; only sf.Patches() solves that. Leave adaptor= out.")
     raise ProblemError(
-        f"{what}. Those are solved where it is linear but for terms of values, such as u**3, has "
-        "no time=, and lies on an interval, on a box or polygon in the plane, with sf.jump only if "
-        "its sides are parallel to the axes, or in space with jumps across one axis only. If k is "
+        f"{what}. Those are solved where it is linear but for terms of values, such as u**3, and "
+        "lies on an interval, on a box or polygon in the plane, with sf.jump only if its sides are "
+        "parallel to the axes, or in space with jumps across one axis only and no time=. If k is "
         "continuous in (k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
     )
 

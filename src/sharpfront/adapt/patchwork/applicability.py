@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.equation.graph import derivatives_in
-from sharpfront.equation.linearise import linear_part, nonlinear_part
+from sharpfront.equation.linearise import nonlinear_part
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import Outcome
 from sharpfront.place.patches.first_patches import has_edges
@@ -50,11 +50,7 @@ def _tiled(problem: Problem) -> bool:
         return not problem.is_singular and not Integrals.stated(problem)
     if tiling is None or not problem.is_singular:
         return tiling is not None
-    linear = problem
-    if not problem.is_linear:
-        # What is not linear makes no interfaces.
-        linear = problem.rewritten(equations=tuple(map(linear_part, problem.equations)))
-    across = sum(len(x) > 0 for x in interface_lines(linear))
+    across = sum(len(x) > 0 for x in interface_lines(problem))
     if across and tiling.blocks[0].region is not None:
         return False
     if tiling.blocks[0].chart is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.interface_vertices import Point, cut_towards
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -28,6 +29,8 @@ from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
 PATCH_HALVINGS = 24
+# So far inside of a side, as a share of the patch, a point is that lay on it.
+OFF_SIDES = 1e-9
 # Values of functions at points, (R, m), in units of what may be left out.
 Wanted = Callable[[FloatArray], FloatArray]
 
@@ -50,6 +53,8 @@ class Meshing:
         Further points at which functions are looked at, (m, 2).
     waves
         Whether there are unknowns of second order in time: what patches leave out does not fade.
+    cuts
+        How often patches are halved towards points at first.
     """
 
     tiling: Tiling
@@ -58,6 +63,7 @@ class Meshing:
     most: int
     watched: FloatArray
     waves: bool = False
+    cuts: Mapping[Point, int] = field(default_factory=dict)
 
     def first(self) -> list[Cell]:
         """Return the largest patches."""
@@ -75,12 +81,15 @@ class Meshing:
                 )
                 own = [Cell(Patch(maps, (self.limits.base,) * 2, block.chart, block.region))]
                 cells += fitted(own, block, self.tiling.corners) if block.region else own
-        return balanced(cut_at(cells, self.tiling.marked), self.tiling.periods)
+        return self._cut(balanced(cut_at(cells, self.tiling.marked), self.tiling.periods))
+
+    def _cut(self, cells: list[Cell]) -> list[Cell]:
+        return cut_towards(cells, self.cuts, self.tiling.periods) if self.cuts else cells
 
     def layered(self, problem: Problem, tol: float) -> list[Cell]:
         """Return patches for layers along walls that a stationary problem tells of."""
         waves, settings = Waves.of(problem, self.tiling), SETTINGS.within(2, tol)
-        return first_cells(problem, self.tiling, settings, tol, self.most, waves)
+        return self._cut(first_cells(problem, self.tiling, settings, tol, self.most, waves))
 
     def holding(
         self,
@@ -248,6 +257,18 @@ def _projected(patch: Patch, values: FloatArray) -> list[FloatArray]:
     counts = tuple(p + 2 for p in patch.functions)
     p, q = patch.functions
     return [projected(v, counts)[:p, :q] for v in values]
+
+
+def off_sides(patches: Sequence[Patch], points: FloatArray) -> FloatArray:
+    """Return points with those on sides of patches, where data have two values, inside of one."""
+    out, owner = points.copy(), PatchworkBasis(tuple(patches)).owner(points)
+    for i in np.unique(owner).tolist():
+        patch, own = patches[i], owner == i
+        at, off = patch.in_chart(points[own]), OFF_SIDES * patch.sides
+        beside = np.clip(at, patch.low + off, patch.high - off)
+        moved = np.any(beside != at, axis=1)
+        out[np.flatnonzero(own)[moved]] = patch.in_space(beside[moved])
+    return out
 
 
 def taken_to(patches: Sequence[Patch], values: Wanted) -> FloatArray:

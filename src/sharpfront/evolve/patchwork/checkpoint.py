@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut_cells import Region
 from sharpfront.bases.in_time import KeptStep, PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.bases.solid_cut_cells import SolidRegion
+from sharpfront.errors import ProblemError
 from sharpfront.evolve.fingerprint import require_same
 from sharpfront.evolve.patchwork.embedded_run import WeakerPatches, WeakerState
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState
 from sharpfront.evolve.run_log import RunLog, packed_log, unpacked_log
-from sharpfront.maps import Drifts, restored_drift
+from sharpfront.maps import Drifts, Strip, restored_drift
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -84,10 +87,42 @@ def _unpacked(words: Mapping[str, Any], tiling: Tiling) -> PatchRunState:
 
 
 def _in_domain(basis: PatchworkBasis, tiling: Tiling) -> PatchworkBasis:
-    """Return patches that know the domain whose boundary may cut them: that is not saved."""
-    regions = {b.chart: b.region for b in tiling.blocks if b.region is not None}
-    patches = tuple(replace(p, region=regions.get(p.chart)) for p in basis.patches)
-    return PatchworkBasis(patches, shared=basis.shared)
+    """Return patches that know the domain, which is not saved: what cuts them, and its strips."""
+    regions = _regions_of(basis, tiling)
+    strips = {_told(b.chart): b.chart for b in tiling.blocks if isinstance(b.chart, Strip)}
+    patches = []
+    for patch, number in zip(basis.patches, basis.sides.regions, strict=True):
+        chart = patch.chart
+        if isinstance(chart, Strip):
+            chart = strips.get(_told(chart))
+            if chart is None:
+                raise ProblemError(
+                    "resume= goes on with patches along curves where these are the same; with this "
+                    "end of time they are others. Solve the problem from its start."
+                )
+        region = regions.get(number) if chart is None else None
+        patches.append(replace(patch, chart=chart, region=region))
+    return PatchworkBasis(tuple(patches), shared=basis.shared)
+
+
+def _regions_of(basis: PatchworkBasis, tiling: Tiling) -> dict[int, Region | SolidRegion]:
+    """Return what of a domain strips leave, by the numbers that patches have it under."""
+    regions = list(dict.fromkeys(b.region for b in tiling.blocks if b.region is not None))
+    numbers, edges = basis.sides.regions, basis.sides.edges
+    if len(regions) < 2:
+        return dict.fromkeys(numbers, regions[0]) if regions else {}
+    rims = {k: edges[edges[:, 6] == k, :6] for k in dict.fromkeys(numbers)}
+    return {
+        k: region
+        for k, rim in rims.items()
+        for region in regions
+        if isinstance(region, Region) and np.array_equal(region.strip_rim.table, rim)
+    }
+
+
+def _told(strip: Strip) -> tuple[bytes, bytes, float, float]:
+    """Return what tells strips from each other."""
+    return strip.curve.tobytes(), strip.normals.tobytes(), strip.length, strip.depth
 
 
 def kept_steps(solution: Solution) -> list[KeptStep]:

@@ -15,10 +15,15 @@ from sharpfront.bases.radau import STAGES
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
-from sharpfront.evolve.patchwork.cells import Meshing, taken_to
+from sharpfront.evolve.patchwork.cells import Meshing, off_sides, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.front_direction import starting_front
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
+from sharpfront.evolve.patchwork.materials import (
+    Materials,
+    along_materials,
+    require_same_at_all_times,
+)
 from sharpfront.evolve.patchwork.patch_steps import PatchSteps
 from sharpfront.evolve.patchwork.run import PatchRun
 from sharpfront.evolve.patchwork.run_start import begun_on_patches, with_strips
@@ -61,6 +66,7 @@ class PatchCourse:
     watched: FloatArray
     tiling: Tiling
     jumping: JumpingValues
+    materials: Materials | None = None
 
     means = OF_THE_WEAKER_RUN
 
@@ -84,8 +90,11 @@ class PatchCourse:
         limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
         waves = max(self.system.orders) > 1
-        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched, waves)
-        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping)
+        cuts, functions = (
+            (self.materials.cuts, self.materials.functions) if self.materials else ({}, ())
+        )
+        meshing = Meshing(self.tiling, self.lines, limits, most, self.watched, waves, cuts)
+        return PatchRun(self.system, meshing, tol, self.agenda, self.jumping, functions)
 
     def begun(self, share: float, number: int) -> RunLog:
         """Return a run before it has begun."""
@@ -159,6 +168,12 @@ def course_on_patches(system: PlaneSystem, tol: float, budget: Budget) -> PatchC
     tiling = replace(tiling, marked=jumping.places)
     own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
+    if problem.is_singular:
+        materials = along_materials(course.run(1.0))
+        course = replace(course, tiling=materials.tiling, materials=materials)
+        require_same_at_all_times(course.run(1.0))
+        patches = [c.patch for c in course.run(1.0).meshing.first()]
+        course = replace(course, watched=off_sides(patches, course.watched))
     if course.settles:
         return replace(course, tiling=with_strips(course.run(1.0)))
     front = starting_front(system) if course.run(1.0).follows else None

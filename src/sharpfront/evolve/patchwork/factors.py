@@ -81,7 +81,7 @@ class PatchFactors:
     def next(self, start: FloatArray, levels: FloatArray, t: FloatArray) -> FloatArray:
         """Return the stages that are next by Newton's method with these systems, (S, K, n).
 
-        Weights of functions that patches share stay as they are.
+        Weights that are known stay as they are.
 
         Parameters
         ----------
@@ -95,12 +95,14 @@ class PatchFactors:
         assert self.trees
         discrete = self.discrete
         left = discrete.data(with_rates(start, levels, self.dt), t)
-        own, shared = np.split(levels, discrete.basis.starts[-1:], axis=2)
+        own = levels.copy()
+        own[:, :, discrete.given] = 0.0
         whole = discrete.linear(self.tangents, with_rates(np.zeros_like(own[:2]), own, self.dt))
         found = through_modes(
             whole - left, lambda mode, row: discrete.solved(self.trees[mode], row)
         )
-        return np.concatenate([found, shared], axis=2)
+        found[:, :, discrete.given] = levels[:, :, discrete.given]
+        return found
 
 
 def with_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:

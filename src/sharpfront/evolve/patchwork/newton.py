@@ -69,7 +69,7 @@ class StageSolver:
         """Return the problem on patches; that of the last step if they are the same."""
         last = self._last
         if last is None or last.basis.patches != basis.patches:
-            last = PatchDiscrete(self.system, self.tiling, basis)
+            last = PatchDiscrete(self.system, self.tiling, basis, len(self.jumping.held))
         self._last = last.in_frame(frame)
         return self._last
 
@@ -77,7 +77,7 @@ class StageSolver:
         """Return the stages from a guess of them, with the last systems if these are good."""
         discrete, t = self.discrete(step.basis, step.frame), self.moments(step)
         steady = self._is_steady(discrete)
-        guess[:, :, discrete.basis.starts[-1] :] = self.jumping.strengths(t)
+        guess[:, :, discrete.given] = self.jumping.strengths(t)
         old, count = self.factors, 0
         if old is not None and old.discrete is discrete and abs(old.dt - step.dt) <= 1e-9 * step.dt:
             found, count = self._iterated(step, old, guess, MARCH.slowest if steady else MARCH.good)
@@ -87,7 +87,8 @@ class StageSolver:
         about = LinearisationState(
             discrete.basis, with_rates(step.values, guess, step.dt)[:, middle], float(t[middle])
         )
-        kinds = (False,) if steady or step.frame or not self._even else (True, False)
+        torn = self.system.problem.is_singular
+        kinds = (False,) if steady or torn or step.frame or not self._even else (True, False)
         for even in kinds:
             factors = PatchFactors(discrete, step.dt, about, self.stages, even=even)
             found, more = self._iterated(step, factors, guess, MARCH.slowest)

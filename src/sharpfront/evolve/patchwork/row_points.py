@@ -115,9 +115,17 @@ class Places:
         beyond = flat[:, self._basis.starts[-1] :]
         if beyond.size:
             if orders not in self._shared:
-                self._shared[orders] = tabulated(self._basis.shared, self.points, orders)
+                self._shared[orders] = tabulated(
+                    self._basis.shared, self.points, orders, self._middles
+                )
             out += beyond @ self._shared[orders].T
         return out.reshape(*weights.shape[:-1], -1)
+
+    @cached_property
+    def _middles(self) -> FloatArray:
+        """Of each point the middle of its patch, from where functions across edges are seen."""
+        middles = np.concatenate([patch.middle for patch in self._basis.patches])
+        return np.repeat(middles, np.diff(self.starts), axis=0)
 
 
 class PointsDuringStep:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import SharedFunctions
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.radau import STAGES
 from sharpfront.evolve.patchwork.cells import Meshing
@@ -105,6 +105,8 @@ class PatchRun:
         What happens when.
     jumping
         Where boundary values jump.
+    corners
+        Functions of corners of materials.
     """
 
     system: PlaneSystem
@@ -112,6 +114,7 @@ class PatchRun:
     tol: float
     agenda: TimeEvents
     jumping: JumpingValues
+    corners: tuple[CornerFunctions, ...] = ()
 
     @cached_property
     def strict(self) -> StageSolver:
@@ -158,6 +161,7 @@ class PatchRun:
             problem.domain.is_box
             and not problem.further
             and not self.jumping.held
+            and not problem.is_singular
             and not any(len(own) for own in self.meshing.lines)
             and all(d.orders == (0, 0, 1) for d in leaves)
         )

@@ -47,7 +47,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
-    shared = run.jumping.functions
+    shared = (*run.jumping.functions, *run.corners)
     basis = PatchworkBasis(tuple(c.patch for c in cells), shared=shared)
     values = _held_on(run, basis)
     further = 0 if run.meshing.tiling.chords is None else MARCH.weaker_front
@@ -62,7 +62,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
         unit,
         # What is left of a start where functions jump is not smooth, and off by more than weights
         # tell.
-        carried=bool(shared),
+        carried=bool(run.jumping.held),
         shared=shared,
         lost=_lost_at_start(run, basis, values[0], scale),
     )
@@ -94,7 +94,9 @@ def _held_on(run: PatchRun, basis: PatchworkBasis) -> FloatArray:
     """Return the weights of the initial state and its rates on patches, (2, K, n)."""
     held = taken_to(basis.patches, lambda x: run.jumping.initial(x).reshape(-1, len(x)))
     own = held.reshape(2, len(run.system.unknowns), -1)
-    return np.concatenate([own, run.jumping.begun()], axis=2)
+    known = np.concatenate([own, run.jumping.begun()], axis=2)
+    # Of corners of materials nothing is known at a start.
+    return np.pad(known, ((0, 0), (0, 0), (0, basis.size - known.shape[2])))
 
 
 def _with_first_rates(run: PatchRun, state: PatchRunState) -> PatchRunState:
@@ -175,12 +177,7 @@ def with_strips(run: PatchRun) -> Tiling:
     beside the domain. Before that strips are cut along the side.
     """
     tiling, count = run.meshing.tiling, len(run.meshing.tiling.blocks)
-    patches = tuple(c.patch for c in run.meshing.first())
-    basis = PatchworkBasis(patches, shared=run.jumping.functions)
-    values = _held_on(run, basis)
-    levels = np.stack([*values, np.zeros_like(values[0])])
-    tangents = Tangents(run.system, LinearisationState(basis, levels, run.span[0]))
-    length = run.span[1] - run.span[0]
+    tangents, length = first_tangents(run), run.span[1] - run.span[0]
     least = MARCH.settles * length
     while length > least:
         problem = tangents.problem(float(diagonal().values[0].real) / length)
@@ -189,6 +186,16 @@ def with_strips(run: PatchRun) -> Tiling:
             return found
         length *= MARCH.sooner
     return tiling
+
+
+def first_tangents(run: PatchRun, t: float | None = None) -> Tangents:
+    """Return tangents about the initial state, on the largest patches, at the start or later."""
+    patches = tuple(c.patch for c in run.meshing.first())
+    basis = PatchworkBasis(patches, shared=run.jumping.functions)
+    values = _held_on(run, basis)
+    levels = np.stack([*values, np.zeros_like(values[0])])
+    when = run.span[0] if t is None else t
+    return Tangents(run.system, LinearisationState(basis, levels, when))
 
 
 def _wanted(run: PatchRun, state: PatchRunState, points: FloatArray) -> FloatArray:

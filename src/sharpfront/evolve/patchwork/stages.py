@@ -59,20 +59,26 @@ class PatchDiscrete:
     tiling
         Its domain.
     basis
-        Patches that tile it, with functions that they share, whose weights are known.
-    frame
-        How they go along; None where they stay.
+        Patches that tile it, with functions that they share.
+    given
+        Of how many of these, which come first, weights are known.
     """
+
+    # How they go along; None where they stay.
+    frame: MovingFrame | None
 
     def __init__(
         self,
         system: PlaneSystem,
         tiling: Tiling,
         basis: PatchworkBasis,
-        frame: MovingFrame | None = None,
+        given: int = 0,
     ) -> None:
-        self.system, self.tiling, self.frame = system, tiling, frame
-        self.basis = basis
+        self.system, self.tiling = system, tiling
+        self.basis, self.frame = basis, None
+        own = int(basis.starts[-1])
+        # The weights that are known, and the functions of the others that patches share.
+        self.given, self.free = slice(own, own + given), basis.shared[given:]
         self.inner = inner_places(self.basis)
         self._held = [_Held(r, self.inner) for r in system.equations]
         self._index: list[Ints] = []
@@ -95,7 +101,8 @@ class PatchDiscrete:
 
     def tree(self, tangents: Tangents, rate: complex) -> FactoredTree:
         """Return the rows of one mode, factored."""
-        rows = StageRows(tangents.problem(abs(rate)), tangents.powers, rate, self._on_faces)
+        own = tangents.problem(abs(rate)), tangents.powers, rate
+        rows = StageRows(*own, self._on_faces, self.free)
         patches, tiling = self.basis.patches, self.tiling
         if self._elimination is None:
             # Which traces there are, and how many moments of each, is the same for all modes.
@@ -265,7 +272,13 @@ class PatchDiscrete:
         return np.arange(sum(len(h.places.points) for h in self._held)) < count
 
     def solved(self, tree: FactoredTree, data: Numbers) -> Numbers:
-        """Return the weights on patches for several data of a mode, (R, all data): (R, K, n)."""
-        columns = tree.solve([data[:, index].T for index in self._index])
-        blocks = [c.T.reshape(len(data), len(self.system.unknowns), -1) for c in columns]
-        return np.concatenate(blocks, axis=2)
+        """Return the weights for several data of a mode, (R, all data): (R, K, n).
+
+        Those that are known are zero. What else patches share is of one unknown.
+        """
+        columns, shared = tree.solve([data[:, index].T for index in self._index])
+        count = len(self.system.unknowns)
+        blocks = [c.T.reshape(len(data), count, -1) for c in columns]
+        known = np.zeros((len(data), count, self.given.stop - self.given.start))
+        free = shared.T.reshape(len(data), -1, len(shared)) if len(shared) else known[..., :0]
+        return np.concatenate([*blocks, known, free], axis=2)

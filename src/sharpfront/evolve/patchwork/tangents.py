@@ -21,9 +21,17 @@ from sharpfront.equation.expression import (
     Leaf,
     apply_function,
 )
-from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.equation.linearise import (
+    LinearForm,
+    Term,
+    homogeneous_part,
+    linear_part,
+    nonlinear_part,
+    substitute,
+)
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
+from sharpfront.equation.weak import is_singular
 from sharpfront.evolve.patchwork.row_points import MovingFrame
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.maps.chain import Orders
@@ -179,8 +187,7 @@ class Tangents:
     def problem(self, rate: float) -> Problem:
         """Return the stationary problem with a real rate, and the source -1 everywhere."""
         problem, system = self.system.problem, self.system
-        both = zip(self._terms, self._factors, strict=True)
-        equations = tuple(self._summed(terms, factors, rate) for terms, factors in both)
+        equations = tuple(self._equation(i, rate) for i in range(len(system.equations)))
         count = len(problem.conditions)
         conditions = tuple(
             Condition(self._conditions(own), c.part)
@@ -198,6 +205,24 @@ class Tangents:
             conditions=conditions,
             further=further,
         )
+
+    def _equation(self, number: int, rate: float) -> Expression:
+        """Return an equation at a real rate; summands with fluxes that jump stay as they are."""
+        residual = self.system.equations[number]
+        if not is_singular(residual.expression):
+            return self._summed(self._terms[number], self._factors[number], rate)
+
+        def put(leaf: Leaf) -> Expression:
+            if not isinstance(leaf, Derivative):
+                return self._insert(leaf)
+            *orders, power = leaf.orders
+            return rate**power * Derivative(leaf.unknown, self.system.space, tuple(orders))
+
+        fluxes, rest = linear_part(residual.expression), nonlinear_part(residual.expression)
+        other = Operator(rest)
+        total = substitute(homogeneous_part(fluxes), put)
+        own = [(t.unknown, t.orders) for t in other.terms]
+        return total + self._summed(own, self._inside(other), rate)
 
     def _conditions(self, residuals: Sequence[Operator]) -> tuple[Expression, ...]:
         return tuple(self._summed(terms_in(r, self._bent), self._inside(r), 0.0) for r in residuals)

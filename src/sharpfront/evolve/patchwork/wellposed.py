@@ -10,6 +10,7 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.patchwork.jumping_values import values_jump
+from sharpfront.evolve.patchwork.materials import require_known
 from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
@@ -27,9 +28,10 @@ LOOKED = 256
 def needs_patches(problem: Problem) -> bool:
     """Tell whether a problem is more than one unknown of first order in time, of second in space.
 
-    Such a one, on a box without periodic sides, is solved by products that go with its front.
+    Such a one, on a box without periodic sides, is solved by products that go with its front, if
+    nothing jumps inside a flux.
     """
-    if not problem.domain.is_box:
+    if not problem.domain.is_box or problem.is_singular:
         return True
     leaves = [d for e in problem.equations for d in derivatives_in(e)]
     plain = all(
@@ -61,12 +63,12 @@ def plane_system(problem: Problem) -> PlaneSystem:
     """Return the equations of a problem in the plane, or say what cannot be solved."""
     system = PlaneSystem(problem)
     tiling = tiling_of(problem.domain)
-    if tiling is None or problem.is_singular:
+    if tiling is None:
         raise ProblemError(
-            "In the plane and in time patches solve problems on boxes, polygons and curved "
-            "shapes, without coefficients that jump inside a flux, loads or stated jumps; got "
-            f"{problem!r}."
+            "In the plane and in time patches solve problems on boxes, polygons and curved shapes; "
+            f"got {problem!r}."
         )
+    require_known(problem)
     if any(not isinstance(c, PointCondition) for c in problem.further):
         raise ProblemError(
             "Conditions on integrals are not taken in time; hold the value at a point, "
