@@ -189,7 +189,7 @@ def test_kernels_are_added_for_what_kernels_miss_only(own, more):
     march = SimpleNamespace(t=0.0)
     slab = SimpleNamespace(error=SlabError(1.0, 1.0 - own, 0.0), after=SimpleNamespace(t=0.5))
     system = SimpleNamespace(problem=SimpleNamespace(time=(0.0, 1.0)))
-    aim = Aim(system, 1.0, 1.0, None, None)
+    aim = Aim(system, 1.0, 1.0, None, None, np.zeros((0, 2)))
     assert too_large(march, 0.0, slab, aim) is more
 
 

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.budget import DEFAULT
+from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.plane.evolve import product_course
+from sharpfront.evolve.plane.kernel_growth import misses_data
 from sharpfront.evolve.time_events import plane_formulas, time_events_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -116,3 +120,38 @@ def test_what_stands_out_stands_in_the_domain():
     found = time_events_of(plane_formulas(problem), problem.time).events
     assert found
     assert all(np.hypot(*event.place) <= 1 for event in found)
+
+
+def steady(source):
+    """Return heat from nothing in the unit square, with a source that does not change."""
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: u.dt - sf.laplacian(u) - source(x, y),
+        boundary=lambda u, x, y, t: u,
+        initial=lambda x, y: 0 * x,
+        time=(0, 0.1),
+    )
+
+
+def test_a_narrow_window_of_a_source_is_not_taken_for_none():
+    h = 0.02
+    solution = sf.solve(steady(lambda x, y: np.where(abs(x - 0.5) < h, 0.5 / h, 0)), tol=1e-2)
+    k, m = np.arange(1, 400)[:, None] * np.pi, np.arange(1, 200, 2) * np.pi
+    weights = (np.cos(k * (0.5 - h)) - np.cos(k * (0.5 + h))) / (h * k) * 4 / m
+    weights = weights * -np.expm1(-0.1 * (k**2 + m**2)) / (k**2 + m**2)
+    for x, y in ((0.5, 0.5), (0.52, 0.9), (0.1, 0.3)):
+        true = np.sum(weights * np.sin(k * x) * np.sin(m * y))
+        assert abs(solution(x, y, 0.1) - true) < solution.error_estimate
+    assert solution.converged
+
+
+def test_products_tell_which_data_they_miss():
+    def missed(source):
+        course = product_course(PlaneSystem(steady(source)), 1e-2, DEFAULT)
+        return misses_data(course.aim, course.begun(1.0, 1).state)
+
+    assert missed(lambda x, y: np.where(abs(x - y) < 0.02, 25, 0))
+    assert missed(lambda x, y: 3e4 * np.exp(-((x - 0.37) ** 2 + (y - 0.41) ** 2) / 2e-5))
+    # What the error equation tells to be unresolved is not missed.
+    assert not missed(lambda x, y: 50 * np.exp(-(((x + y - 1) / 0.2) ** 2)))
+    assert not missed(lambda x, y: np.sin(3 * x) * np.cos(4 * y))

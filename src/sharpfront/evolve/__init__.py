@@ -45,6 +45,7 @@ def _in_the_plane(
     from sharpfront.evolve.patchwork import (
         begins_with_front,
         evolve_patches,
+        has_edges,
         needs_patches,
         settles,
     )
@@ -63,7 +64,8 @@ def _in_the_plane(
         except SharpfrontError:
             return None
 
-    along = instead() if resume is None and begins_with_front(problem) else None
+    first = resume is None and (begins_with_front(problem) or has_edges(problem))
+    along = instead() if first else None
     if along is not None and along.outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.INTERRUPTED):
         return with_start_seen(problem, along)
     found = evolve_plane(

@@ -16,7 +16,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.equation.operator import Operator
 from sharpfront.errors import EquationError
-from sharpfront.geometry import Interval
 from sharpfront.newton.settings import NEWTON
 from sharpfront.problem import Problem
 
@@ -150,7 +149,11 @@ class Integrated:
 def integrated(problem: Problem) -> Integrated | None:
     """Return what follows from conditions at one end of an interval; None if they are not that."""
     parts = {c.part for c in problem.conditions}
-    if not isinstance(problem.domain, Interval) or problem.further or len(parts) != 1:
+    if (
+        not (problem.domain.is_box and problem.domain.dimension == 1)
+        or problem.further
+        or len(parts) != 1
+    ):
         return None
     of = InitialValues(problem, int(parts.pop() == "right"))
     known = {("derivative", d.unknown, d.orders) for c in of._conditions for d in c.derivatives}

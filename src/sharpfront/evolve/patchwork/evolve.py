@@ -18,6 +18,7 @@ from sharpfront.evolve.march import StepTaken, steps
 from sharpfront.evolve.patchwork.cells import Meshing, off_sides, taken_to
 from sharpfront.evolve.patchwork.checkpoint import packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.front_direction import starting_front
+from sharpfront.evolve.patchwork.given_data import lines_of, looked_at_points
 from sharpfront.evolve.patchwork.jumping_values import JumpingValues
 from sharpfront.evolve.patchwork.materials import (
     Materials,
@@ -32,8 +33,6 @@ from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.run_log import STRICTER, TIGHTEST, RunLog
 from sharpfront.evolve.time_events import TimeEvents, plane_formulas, time_events_of
 from sharpfront.kernels.basis import Basis
-from sharpfront.place.formula_features import crossings
-from sharpfront.place.patches.first_patches import edges_of_data
 from sharpfront.place.patches.refine import Limits
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
@@ -44,8 +43,6 @@ from sharpfront.solution import Solution
 from sharpfront.trust.coverage import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
-# Points spread over the domain at which initial states are looked at besides those of patches.
-EVENLY = 4096
 # Functions along an axis that resolved patches keep.
 KEPT_FUNCTIONS = 6
 OF_THE_WEAKER_RUN = (
@@ -166,12 +163,13 @@ def course_on_patches(system: PlaneSystem, tol: float, budget: Budget) -> PatchC
     assert tiling is not None
     jumping = JumpingValues.of(system, tiling, agenda.stops.tolist(), tol)
     tiling = replace(tiling, marked=jumping.places)
-    own = _lines(problem), jumping.away(_looked_at_points(problem)), tiling, jumping
+    own = lines_of(problem), jumping.away(looked_at_points(problem)), tiling, jumping
     course = PatchCourse(system, tol, kernels, agenda, *own)
     if problem.is_singular:
         materials = along_materials(course.run(1.0))
         course = replace(course, tiling=materials.tiling, materials=materials)
         require_same_at_all_times(course.run(1.0))
+    if problem.is_singular or any(len(own) for own in course.lines):
         patches = [c.patch for c in course.run(1.0).meshing.first()]
         course = replace(course, watched=off_sides(patches, course.watched))
     if course.settles:
@@ -181,23 +179,6 @@ def course_on_patches(system: PlaneSystem, tol: float, budget: Budget) -> PatchC
         return course
     watched = np.concatenate([course.watched, front.places])
     return replace(course, tiling=leaning_tiling(front.box, front.normal), watched=watched)
-
-
-def _lines(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """Return where formulas jump or bend along each axis."""
-    out = []
-    for name, (low, high) in zip(
-        problem.domain.coordinates, problem.domain.bounds.T.tolist(), strict=True
-    ):
-        found = np.unique(edges_of_data(problem, name, low, high))
-        out.append(found[(found > low) & (found < high)])
-    return out[0], out[1]
-
-
-def _looked_at_points(problem: Problem) -> FloatArray:
-    """Return points at which states and data are looked at: spread, and where formulas tell."""
-    told = crossings(problem)
-    return np.concatenate([problem.domain.sample(EVENLY), told[problem.domain.contains(told)]])
 
 
 def _standstill(course: PatchCourse) -> KeptStep:

@@ -15,10 +15,11 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.evolution import OnStep, evolved
 from sharpfront.evolve.march import StepTaken, steps
+from sharpfront.evolve.patchwork.given_data import looked_at_points
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import packed_products, resumed_in_products
-from sharpfront.evolve.plane.kernel_growth import FEWEST_PRODUCTS, begun_march
+from sharpfront.evolve.plane.kernel_growth import FEWEST_PRODUCTS, begun_march, misses_data
 from sharpfront.evolve.plane.product_steps import ProductSteps
 from sharpfront.evolve.plane.run import Aim, Limits
 from sharpfront.evolve.plane.settings import PRODUCTS
@@ -113,14 +114,16 @@ def evolve_plane(
     resume
         A solution of the same problem that was interrupted.
     instead
-        Asked where products do not hold the start: a solution with steps, or none of that.
+        Asked where products do not hold the start, or miss data: a solution with steps, or none of
+        that.
     """
     system = PlaneSystem(problem)
     require_forward(system)
     with blas_threads(1):
         course = product_course(system, tol, budget)
         first = resumed_in_products(system, resume) if resume else course.begun(1.0, 1)
-        if first.limited and not first.records:
+        blind = not first.records and misses_data(course.aim, first.state)
+        if (first.limited or blind) and not first.records:
             other = instead()
             if other is not None and other.history:
                 return other
@@ -133,5 +136,8 @@ def product_course(system: PlaneSystem, tol: float, budget: Budget) -> ProductCo
     assert problem.time is not None
     start = system.initial(problem.domain.sample(PRODUCTS.sized))[0]
     agenda = time_events_of(plane_formulas(problem), problem.time)
+    watched = looked_at_points(problem)
     limits = Limits(budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS), budget.parts(COMPONENTS))
-    return ProductCourse(Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits))
+    return ProductCourse(
+        Aim(system, tol, max(1.0, float(np.abs(start).max())), agenda, limits, watched)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
@@ -94,6 +95,29 @@ def too_large(march: ProductState, before: float, slab: Slab, aim: Aim) -> bool:
     fresh = PRODUCTS.fresh * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
     largest, rest = slab.error.largest, slab.error.with_all_kernels
     return largest > allowed and largest - max(before, rest) > fresh
+
+
+def misses_data(aim: Aim, march: ProductState) -> bool:
+    """Tell whether products miss data that stand out somewhere, as a narrow source does.
+
+    What they know to be unresolved thereabouts is none of that: the error equation tells of it.
+    """
+    points, product, wide = aim.watched, march.product, richer(march.product)
+
+    def data(places: FloatArray) -> FloatArray:
+        return np.asarray(aim.system.data(places, np.array([march.t]))[0])
+
+    true = data(points)
+    if not np.ptp(true) > 0.0:
+        return False
+    at = march.layout.inverse(points, 0.0)
+    seen, closely = (
+        own.values(fitted(data, march.layout, own), at, (0, 0)) for own in (product, wide)
+    )
+    near = cKDTree(points).query(points, k=PRODUCTS.beside)[1]
+    unresolved = np.abs(closely - seen)[near].max(axis=1)
+    least = np.maximum(PRODUCTS.beyond * unresolved, PRODUCTS.standing_out * np.ptp(true))
+    return bool(np.any(np.abs(seen - true) > least))
 
 
 def sees_events(slab: Slab, aim: Aim) -> bool:

@@ -22,6 +22,7 @@ from sharpfront.evolve.plane.kernel_growth import (
     bound_of,
     enlarged,
     grown,
+    misses_data,
     sees_events,
     too_large,
 )
@@ -99,7 +100,7 @@ class ProductSteps(Stepper[ProductState]):
         """Return the run with more kernels where a slab needs them and there may be more."""
         assert state.counted is not None
         (aim, before), slab = state.counted, trial.found
-        blind = not sees_events(slab, aim)
+        blind = not sees_events(slab, aim) or misses_data(aim, state)
         if state.limited or not (blind or too_large(state, before, slab, aim)):
             return None
         more = enlarged(state, aim) if blind else grown(state, slab, aim)

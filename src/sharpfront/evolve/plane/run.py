@@ -38,6 +38,7 @@ class Aim:
     scale: float
     agenda: TimeEvents
     limits: Limits
+    watched: FloatArray  # points at which data are looked at, (m, 2)
     part: float = 1.0  # of the tolerance: what a run goes for where errors grow on the way
 
     @property

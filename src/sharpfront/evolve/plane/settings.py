@@ -49,6 +49,12 @@ class ProductSettings:
     inside: int = 4000
     on_part: int = 100
     sized: int = 4096
+    # Data are missed, not just unresolved, as they are by patches (`patchwork/settings`): by so
+    # many times what richer products make of them at so many points about a place, and by more
+    # than this share of their range.
+    beyond: float = 10.0
+    beside: int = 32
+    standing_out: float = 0.01
     # A run is given up for a stricter one once its estimate is so many tolerances: what errors that
     # are carried into a front do there grows with the time that they take.
     given_up: float = 3.0
