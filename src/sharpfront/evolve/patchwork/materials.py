@@ -36,7 +36,7 @@ from sharpfront.rows.patch_rows import PatchRows
 
 # Moments at which conditions across edges are compared, and by how much rows may differ.
 MOMENTS, SAME_ROWS = 9, 1e-9
-_KNOWN_FLUXES = (
+_FLUXES = (
     "With time= a coefficient that jumps inside a derivative is known in the plane as in "
     "sf.div(k(x, y) * sf.grad(u)), in terms that are linear; where k depends on t, all of it has "
     "to do so by one factor, as in (1 + t) * np.where(x < 0.5, 1, 5)"
@@ -61,15 +61,15 @@ def require_known(problem: Problem) -> None:
             "by h / 4 times the load over the diffusivity where it acts, by less elsewhere."
         )
     if any(is_singular(nonlinear_part(e)) for e in problem.equations):
-        raise ProblemError(f"{_KNOWN_FLUXES}; got one in a term that is not linear: {problem!r}.")
+        raise ProblemError(f"{_FLUXES}; got one in a term that is not linear: {problem!r}.")
     for flux in fluxes(problem):
         form = linear_form(flux)
         torn = any(jumps_along(form.source, name) for name in problem.coordinates)
         if any(_moves(switch) for t in form.terms for switch in switches(t.coefficient)):
-            raise ProblemError(f"{_KNOWN_FLUXES}, at places that stay; got the flux {flux!r}.")
+            raise ProblemError(f"{_FLUXES}, at places that stay; got the flux {flux!r}.")
         if torn or any(t.orders[-1] for t in form.terms):
             raise ProblemError(
-                f"{_KNOWN_FLUXES}, with nothing else that jumps and no rate in the derivative; got the "
+                f"{_FLUXES}, with nothing else that jumps and no rate in the derivative; got the "
                 f"flux {flux!r}."
             )
 
@@ -92,9 +92,7 @@ def along_materials(run: PatchRun) -> Materials:
     # Without rates: patches must be the same for a run that goes on to a later end.
     problem, meshing = first_tangents(run).problem(0.0), run.meshing
     if not suits(problem):
-        raise ProblemError(
-            f"{_KNOWN_FLUXES}, on boxes and shapes on which that is known without time."
-        )
+        raise ProblemError(f"{_FLUXES}, on boxes and shapes on which that is known without time.")
     tiling = cut_for_data(problem, meshing.tiling, SETTINGS, run.tol, meshing.most)
     functions = _singular_functions(run, problem, tiling)
     held = {tuple(own.place) for own in functions}
@@ -137,7 +135,7 @@ def require_same_at_all_times(run: PatchRun) -> None:
         alike = first.shape == now.shape and np.abs(first - now).max(initial=0.0) <= SAME_ROWS
         if not alike:
             raise ProblemError(
-                f"{_KNOWN_FLUXES}; what goes on where it jumps is another at t = {t:.3g} than at first."
+                f"{_FLUXES}; what goes on where it jumps is another at t = {t:.3g} than at first."
             )
 
 
