@@ -85,6 +85,28 @@ def test_an_interrupted_run_goes_on_in_its_unit(tmp_path):
         assert np.array_equal(resumed(x, 0.9), whole(x, 0.9))
 
 
+def test_a_run_that_turns_out_small_begins_anew_in_its_unit():
+    """Interrupted before that is known, it goes on as it was stated."""
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: u.dt - 0.1 * sf.laplacian(u) - 1e-5 * (1 + x),
+        boundary=lambda u, x, y, t: u,
+        initial=lambda x, y: 0 * x,
+        time=(0, 0.5),
+    )
+    seen = []
+
+    def interrupt(step):
+        seen.append(step)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    begun = sf.solve(problem, tol=1e-3, on_step=interrupt)
+    resumed, whole = sf.solve(problem, tol=1e-3, resume=begun), sf.solve(problem, tol=1e-3)
+    assert resumed.converged
+    assert resumed(0.3, 0.4, 0.5) == whole(0.3, 0.4, 0.5)
+
+
 def test_a_small_start_that_grows_is_solved_as_it_is():
     problem = sf.Problem(
         sf.Interval(0, np.pi),

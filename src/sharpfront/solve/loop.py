@@ -191,11 +191,14 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         found, _ = _solved_as_stated(units.problem, units.tol, inner)
         if not units.has_outgrown(found):
             return units.put_back(found), None
+        how = replace(how, resume=None)
     first, kept = _solved_as_stated(stated, tol, how)
 
     def again(units: Units) -> Solution:
+        # A run in another unit begins anew.
         start = None if how.guess is None else units.taken_off(first)
-        return _solved_as_stated(units.problem, units.tol, replace(how, guess=start))[0]
+        own = replace(how, guess=start, resume=None)
+        return _solved_as_stated(units.problem, units.tol, own)[0]
 
     if (units := Units.apart(stated, tol, first)) is not None:
         return units.settled(first, again), None
