@@ -22,7 +22,7 @@ import numpy as np
 from scipy.integrate import solve_bvp
 
 import sharpfront as sf
-from sharpfront import catalog
+from sharpfront import catalog, measure
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.rivals.contract import Subject
@@ -54,11 +54,11 @@ def median_ms(work: Callable[[], Any], runs: int) -> float:
 def ours(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
     """Return the time of our solve that meets the target, and how it was set."""
     problem, exact = entry.problem(parameter), entry.exact(parameter)
-    points = catalog.graded_points(problem.domain, entry.features(parameter))
+    points = measure.graded_points(problem.domain, entry.features(parameter))
     best = (np.inf, "not reached")
     for tol in (3 * target, target, target / 3):
         solution = sf.solve(problem, tol=tol)
-        error = catalog.max_error(solution, exact, points)
+        error = measure.max_error(solution, exact, points)
         if error <= target:
             # A problem of its own for each run, so that nothing is left over from the last one.
             stated = [entry.problem(parameter) for _ in range(21)]
@@ -70,7 +70,7 @@ def ours(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
 def peer(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
     """Return the best time of solve_bvp that meets the target, and how it was set."""
     problem, exact = entry.problem(parameter), entry.exact(parameter)
-    points = catalog.graded_points(problem.domain, entry.features(parameter))
+    points = measure.graded_points(problem.domain, entry.features(parameter))
     system = FirstOrder(Subject(problem))
     best = (np.inf, "not reached")
     for nodes in (10, 50, 200):
@@ -90,7 +90,7 @@ def peer(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
             result = call()
             if time.perf_counter() - started > 5:
                 break
-            error = catalog.max_error(lambda x, r=result: r.sol(x)[0], exact, points)
+            error = measure.max_error(lambda x, r=result: r.sol(x)[0], exact, points)
             if result.status == 0 and error <= target:
                 best = min(best, (median_ms(call, 5), f"{nodes} nodes, tol {tol:.0e}"))
                 break

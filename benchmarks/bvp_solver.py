@@ -32,6 +32,7 @@ from sharpfront import catalog
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.equation.expression import Expression
+from sharpfront.measure import graded_points
 from sharpfront.rivals.bacoli import assigned
 from sharpfront.rivals.contract import Subject
 from sharpfront.rivals.scipy_bvp import FirstOrder
@@ -147,7 +148,7 @@ def call(
 def compiled_peer(entry: Entry, parameter: float, target: float, folder: Path) -> tuple[float, str]:
     """Return the best time of BVP_SOLVER that meets the target, and how it was set."""
     problem, exact = entry.problem(parameter), entry.exact(parameter)
-    points = catalog.graded_points(problem.domain, entry.features(parameter))
+    points = graded_points(problem.domain, entry.features(parameter))
     run = compiled(fortran(FirstOrder(Subject(problem))), folder)
     t = np.ascontiguousarray(points[:, 0] if points.ndim > 1 else points)
     truth, nothing = np.ravel(exact(t)), np.zeros(0)

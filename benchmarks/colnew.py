@@ -45,6 +45,7 @@ from sharpfront import catalog
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.equation.expression import Expression
+from sharpfront.measure import graded_points
 from sharpfront.rivals.bacoli import assigned
 from sharpfront.rivals.contract import Subject
 from sharpfront.rivals.scipy_bvp import FirstOrder
@@ -250,7 +251,7 @@ class Race:
 
     def __init__(self, entry: Entry, parameter: float, folder: Path) -> None:
         problem, exact = entry.problem(parameter), entry.exact(parameter)
-        points = catalog.graded_points(problem.domain, entry.features(parameter))
+        points = graded_points(problem.domain, entry.features(parameter))
         self.x = np.ascontiguousarray(points[:, 0] if points.ndim > 1 else points)
         self.truth = np.ravel(exact(self.x))
         self.system = FirstOrder(Subject(problem))

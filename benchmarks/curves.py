@@ -20,6 +20,7 @@ from suites.row import Row
 
 import sharpfront as sf
 from sharpfront.catalog import BIHARMONIC_PETAL, PETAL, PIERCED_SQUARE
+from sharpfront.measure import max_error
 
 SQUARE = sf.Box((0, 1), (0, 1))
 # Depths at which points are looked at along normals, as shares of the domain's size.
@@ -65,9 +66,7 @@ def _error(solution: sf.Solution, domain: Any, exact: Any, unknown: str) -> floa
     inside = [patch.spread(np.array([-0.97, -0.6, 0.03, 0.5, 0.99])) for patch in patches]
     every = np.concatenate([domain.sample(4000), *lines, *inside])
     every = every[domain.contains(every)]
-    truth = exact(*every.T)
-    own = getattr(solution, unknown)(*every.T)
-    return float(np.abs(own - truth).max() / max(1.0, np.abs(truth).max()))
+    return max_error(getattr(solution, unknown), exact, every)
 
 
 def rows() -> Iterator[Row]:

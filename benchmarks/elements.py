@@ -30,9 +30,10 @@ from skfem import (
     condense,
 )
 
-from sharpfront.catalog import Entry, max_error
+from sharpfront.catalog import Entry
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.values import environment, form_values
+from sharpfront.measure import max_error
 from sharpfront.problem import Problem
 
 ELEMENTS = {"tri2": ElementTriP2, "quad2": ElementQuad2, "tri4": ElementTriP4}

@@ -38,6 +38,7 @@ from hostile import KINDS, draw
 from hostile.drawn import Drawn, Truth
 
 import sharpfront as sf
+from sharpfront.measure import max_error
 
 DEFINITIONS = """\
 True errors are the largest on points graded into the features, of each unknown relative to
@@ -76,17 +77,11 @@ REFERENCE_SECONDS = 300
 
 def measured(case: Drawn, solution: sf.Solution, truth: Truth) -> float:
     """Return the largest error of an answer, over the time it reached."""
-    points = case.points
+    points = np.stack(case.points, axis=1)
     if case.statement.time:
-        reached = points[-1] <= solution.domain.time[1]
-        points = tuple(p[reached] for p in points)
-    worst = 0.0
-    for name, exact in zip(case.statement.unknowns, truth.values, strict=True):
-        true = np.asarray(exact(*points), dtype=float) + 0.0 * points[0]
-        answer = solution if len(case.statement.unknowns) == 1 else getattr(solution, name)
-        away = np.max(np.abs(np.asarray(answer(*points)) - true))
-        worst = max(worst, float(away) / max(1.0, float(np.max(np.abs(true)))))
-    return worst if np.isfinite(worst) else np.inf
+        points = points[points[:, -1] <= solution.domain.time[1]]
+    exact = dict(zip(case.statement.unknowns, truth.values, strict=True))
+    return max_error(solution, exact, points)
 
 
 def judged(case: Drawn, solution: sf.Solution, truth: Truth | None) -> dict[str, Any]:

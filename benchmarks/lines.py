@@ -21,8 +21,10 @@ from scipy.interpolate import make_interp_spline
 
 import sharpfront as sf
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog import Entry, TimeRule, measure, time_rule
+from sharpfront.catalog import Entry
 from sharpfront.equation.graph import derivatives_in
+from sharpfront.measure import TimeRule, time_rule
+from sharpfront.measure.errors import values_at
 from sharpfront.rivals.method_of_lines import Lines
 
 Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
@@ -128,17 +130,16 @@ class Truth:
         """Return it for an entry."""
         rule = time_rule(entry, value)
         fields = exact if isinstance(exact, Mapping) else {"u": exact}
-        return cls(rule, {n: np.asarray(f(rule.x, rule.t)) for n, f in fields.items()})
+        return cls(rule, {n: values_at(f, rule.points) for n, f in fields.items()})
 
     @property
     def moments(self) -> FloatArray:
         """The moments of the rule."""
-        return np.unique(self.rule.t)
+        return np.unique(self.rule.points[:, 1])
 
     def error(self, found: Any) -> float:
         """Return the relative L2 error of a solution."""
-        kept = {n: (lambda x, t, v=v: v) for n, v in self.values.items()}
-        return measure(found, kept if len(kept) > 1 else kept["u"], self.rule).relative
+        return self.rule.error(found, self.values if len(self.values) > 1 else self.values["u"])
 
 
 Run = Callable[[int, float, float], tuple[float, float]]

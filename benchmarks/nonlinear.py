@@ -21,7 +21,8 @@ from scipy.integrate import solve_bvp
 
 import sharpfront as sf
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.catalog import Entry, Feature, graded_points, max_error, named
+from sharpfront.catalog import Entry, named
+from sharpfront.measure import Feature, graded_points, max_error
 from sharpfront.newton import Start
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.line_tangent import LineTangent

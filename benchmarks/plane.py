@@ -27,7 +27,7 @@ from typing import Any
 from elements import Run, Setting, fem
 
 import sharpfront as sf
-from sharpfront import catalog
+from sharpfront import catalog, measure
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
 
@@ -107,7 +107,7 @@ def ours(entry: Entry, value: float, target: float, points: Any) -> Ours:
             solution = sf.solve(entry.problem(value), tol=tol)
         except sf.SharpfrontError as error:
             return Ours(math.inf, f"{type(error).__name__}: {str(error)[:60]}")
-        error = catalog.max_error(
+        error = measure.max_error(
             lambda x, y, s=solution: s(x, y, extrapolate=True), entry.exact(value), points
         )
         # The weights, which the solve is for: `kernels` of a product does not count all of them.

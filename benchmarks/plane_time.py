@@ -30,6 +30,7 @@ from scipy.special import j0, j1, jn_zeros
 import sharpfront as sf
 from sharpfront.arrays import blas_threads
 from sharpfront.evolve.patchwork import evolve_patches
+from sharpfront.measure import max_error
 
 Formula = Callable[..., Any]
 UNIT = sf.Box((0, 1), (0, 1))
@@ -277,16 +278,9 @@ def error_of(own: Stated, solution: sf.Solution) -> float:
     """Return the largest error relative to max(1, max|u|)."""
     start, stop = solution.domain.time
     since = max(solution.error_estimate_since or start, start + own.since * (stop - start))
-    worst = 0.0 if own.exact else np.nan
-    for name, exact in own.exact.items():
-        largest, off = 1.0, 0.0
-        for t in np.linspace(since, stop, MOMENTS):
-            points = places(own, float(t))
-            true = exact(*points.T, t)
-            largest = max(largest, np.abs(true).max())
-            off = max(off, np.abs(getattr(solution, name)(*points.T, t) - true).max())
-        worst = max(worst, off / largest)
-    return worst
+    found = [(places(own, float(t)), t) for t in np.linspace(since, stop, MOMENTS)]
+    points = np.concatenate([np.column_stack([p, np.full(len(p), t)]) for p, t in found])
+    return max_error(solution, own.exact, points) if own.exact else np.nan
 
 
 def out_of_time(*_: Any) -> None:

@@ -30,6 +30,7 @@ from hostile.drawn import Function, Rng, log_uniform, made, pick
 from scipy.special import erf, j0, j1, jn_zeros
 
 import sharpfront as sf
+from sharpfront.measure import max_error
 
 # Places and moments at which errors are measured.
 PLACES, MOMENTS = 3000, 12
@@ -423,16 +424,12 @@ def errors(own: Case, solution: sf.Solution) -> float:
     evenly = own.problem.domain.sample(PLACES)
     start, stop = solution.domain.time
     since = max(solution.error_estimate_since or start, start + own.since * (stop - start))
-    worst = 0.0
-    for name, exact in zip(own.problem.unknowns, own.exact, strict=True):
-        largest, off = 1.0, 0.0
-        for t in np.linspace(since, stop, MOMENTS):
-            points = np.concatenate([evenly, own.near(float(t))]) if own.near else evenly
-            true = exact(*points.T, t)
-            largest = max(largest, np.abs(true).max())
-            off = max(off, np.abs(getattr(solution, name)(*points.T, t) - true).max())
-        worst = max(worst, off / largest)
-    return worst
+    points = []
+    for t in np.linspace(since, stop, MOMENTS):
+        places = np.concatenate([evenly, own.near(float(t))]) if own.near else evenly
+        points.append(np.column_stack([places, np.full(len(places), t)]))
+    exact = dict(zip(own.problem.unknowns, own.exact, strict=True))
+    return max_error(solution, exact, np.concatenate(points))
 
 
 def row(number: str, own: Case, limit: float) -> tuple[str, float, float]:

@@ -27,6 +27,7 @@ import numpy as np
 import sympy as sp
 
 import sharpfront as sf
+from sharpfront.measure import max_error
 
 X, T = sp.symbols("x t", real=True)
 EQUATIONS = ("transport", "burgers", "bistable", "system", "wave")
@@ -252,8 +253,7 @@ def true_error(case: Case, solution: sf.Solution) -> float:
     box, (start, stop) = case.box, solution.domain.time
     # Uneven moments: no step ends where it is looked at, other than the first and the last.
     share = np.linspace(0, 1, MOMENTS) ** 1.1
-    worst = dict.fromkeys(case.exact, 0.0)
-    size = dict.fromkeys(case.exact, 1.0)
+    points = []
     for moment in np.concatenate([start + (stop - start) * share, [stop]]):
         s = [np.linspace(0, 1, EVEN)]
         for part in case.features:
@@ -262,13 +262,8 @@ def true_error(case: Case, solution: sf.Solution) -> float:
             s += [np.mod(near, 1.0), np.mod(near + 0.5, 1.0)] if part.periodic else [near]
         x = box.low + box.length * np.unique(np.clip(np.concatenate(s), 0.0, 1.0))
         x = np.minimum(x, box.low + box.length)
-        t = np.full_like(x, moment)
-        for name, f in case.exact.items():
-            exact = f(x, t)
-            size[name] = max(size[name], float(np.abs(exact).max()))
-            missed = np.abs(getattr(solution, name)(x, t) - exact).max()
-            worst[name] = max(worst[name], float(missed)) if np.isfinite(missed) else np.inf
-    return max(worst[name] / size[name] for name in worst)
+        points.append(np.column_stack([x, np.full_like(x, moment)]))
+    return max_error(solution, case.exact, np.concatenate(points))
 
 
 def interrupt(*_: object) -> None:

@@ -26,7 +26,8 @@ from spectral import reference
 
 import sharpfront as sf
 from sharpfront.arrays import blas_threads
-from sharpfront.catalog import Entry, TimeErrors, listing, measure, time_rule
+from sharpfront.catalog import Entry, listing
+from sharpfront.measure import max_error, time_rule
 
 # A peer is not asked for less than what its own rounding leaves it.
 _LEAST = 1e-11
@@ -41,7 +42,8 @@ class Ours:
     """What our solve came to."""
 
     solution: sf.Solution
-    errors: TimeErrors
+    error: float  # relative, in L2 of space-time
+    largest: float
     seconds: float
 
     @property
@@ -49,11 +51,11 @@ class Ours:
         """The cells of the table: errors, kernels, steps, seconds, estimate over error."""
         steps = self.solution.history
         kernels = max((s.kernels for s in steps), default=0)
-        share = self.solution.error_estimate / self.errors.largest
+        share = self.solution.error_estimate / self.largest
         kind = "" if self.solution.converged else f" ({self.solution.outcome.kind.value})"
         return [
-            f"{self.errors.relative:.1e}{kind}",
-            f"{self.errors.largest:.1e}",
+            f"{self.error:.1e}{kind}",
+            f"{self.largest:.1e}",
             f"{kernels}",
             f"{len(steps)}",
             f"{self.seconds:.2f}",
@@ -77,8 +79,9 @@ def ours(entry: Entry, value: float, tol: float, exact: Exact, limit: float) -> 
     if reached < end:
         # An error over a part of the span is no error to ask a peer for over the whole of it.
         raise EndedError(f"{solution.outcome.kind.value} at t = {reached:.3g} of {end:g}")
-    errors = measure(solution, exact, time_rule(entry, value))
-    return Ours(solution, errors, float(np.median(spent)))
+    rule = time_rule(entry, value)
+    error, largest = rule.error(solution, exact), max_error(solution, exact, rule.points)
+    return Ours(solution, error, largest, float(np.median(spent)))
 
 
 def against(found: Peer, seconds: float, limit: float) -> str:
@@ -100,7 +103,7 @@ def row(entry: Entry, value: float, tol: float, options: argparse.Namespace) -> 
     except (OutOfTimeError, EndedError, sf.SharpfrontError) as reason:
         return f"| {name} | {tol:.0e} | {str(reason).splitlines()[0][:80]} | | | | | | | |"
     cells = [name, f"{tol:.0e}", *mine.cells]
-    error = max(mine.errors.relative, _LEAST)
+    error = max(mine.error, _LEAST)
     for each in () if options.alone else (peer, py_pde):
         if each is py_pde and not options.pypde:
             continue

@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev
 from scipy.fft import dct
 from scipy.linalg.lapack import dgbsv
 
-from sharpfront import catalog
+from sharpfront import catalog, measure
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.problem.line_problem import Function, ordinary
@@ -135,8 +135,8 @@ class Case:
         def values(x: FloatArray) -> FloatArray:
             return chebyshev.chebval((2.0 * x - low - high) / (high - low), series)
 
-        points = catalog.graded_points(domain, self.entry.features(self.parameter))
-        return catalog.max_error(values, exact, points)
+        points = measure.graded_points(domain, self.entry.features(self.parameter))
+        return measure.max_error(values, exact, points)
 
 
 def read(entry: Entry, parameter: float) -> Case:

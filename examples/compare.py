@@ -1,7 +1,7 @@
 """The same layer by the paper's algorithm and by the default: what each says of itself."""
 
 import sharpfront as sf
-from sharpfront import catalog
+from sharpfront import catalog, measure
 
 
 def main() -> dict[str, tuple[float, float]]:
@@ -9,11 +9,11 @@ def main() -> dict[str, tuple[float, float]]:
     nu = 1e-4
     entry = catalog.SINGLE_LAYER
     problem = entry.problem(nu)
-    points = catalog.graded_points(problem.domain, entry.features(nu))
+    points = measure.graded_points(problem.domain, entry.features(nu))
     results = {}
     for name, adaptor in {"paper": sf.Paper(), "default": sf.Resolve()}.items():
         solution = sf.solve(problem, adaptor=adaptor)
-        error = catalog.max_error(solution, entry.exact(nu), points)
+        error = measure.max_error(solution, entry.exact(nu), points)
         print(f"{name:8s} {solution}; true error {error:.1e}")
         results[name] = (solution.error_estimate, error)
     return results

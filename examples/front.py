@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import sharpfront as sf
-from sharpfront import catalog
+from sharpfront import catalog, measure
 
 
 def main(picture: Path | None = None) -> tuple[float, int]:
@@ -18,7 +18,7 @@ def main(picture: Path | None = None) -> tuple[float, int]:
     if picture is not None:
         solution.plot("kernels").figure.savefig(picture, dpi=150)
     points = entry.points(w, per_axis=150)
-    return catalog.max_error(solution, entry.exact(w), points), solution.kernels
+    return measure.max_error(solution, entry.exact(w), points), solution.kernels
 
 
 if __name__ == "__main__":

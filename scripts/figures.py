@@ -15,7 +15,7 @@ from figure_style import BLUE, GREEN, GREY, IMAGES, ORANGE
 from figures_space import FIGURES as SPACE
 
 import sharpfront as sf
-from sharpfront import catalog
+from sharpfront import catalog, measure
 from sharpfront.adapt import Resolve
 from sharpfront.equation import Expression
 
@@ -42,8 +42,8 @@ def layer() -> plt.Figure:
     nu = 1e-4
     entry = catalog.SINGLE_LAYER
     solution = sf.solve(entry.problem(nu))
-    points = catalog.graded_points(solution.domain, entry.features(nu))
-    error = catalog.max_error(solution, entry.exact(nu), points)
+    points = measure.graded_points(solution.domain, entry.features(nu))
+    error = measure.max_error(solution, entry.exact(nu), points)
     figure, (whole, inside) = plt.subplots(1, 2, figsize=(8.4, 3.0), layout="constrained")
     whole.plot(points, solution(points), color=BLUE, lw=1.8)
     whole.set(title="The whole interval", xlabel="x", ylabel="u", ylim=(-0.08, 1.08))
@@ -214,11 +214,10 @@ def convergence() -> plt.Figure:
     )
     for entry, parameter, colour in cases:
         problem, exact = entry.problem(parameter), entry.exact(parameter)
-        points = catalog.graded_points(problem.domain, entry.features(parameter))
-        size = max(1.0, np.max(np.abs(exact(points))))
+        points = measure.graded_points(problem.domain, entry.features(parameter))
         solved = {s.kernels: s for s in (sf.solve(problem, tol=10.0**-k) for k in range(2, 13))}
         kernels = sorted(solved)
-        errors = [catalog.max_error(solved[n], exact, points) / size for n in kernels]
+        errors = [measure.max_error(solved[n], exact, points) for n in kernels]
         label = f"{entry.title}, {parameter:g}"
         axes.semilogy(kernels, errors, "o-", ms=5, color=colour, label=label)
         estimates = [solved[n].error_estimate for n in kernels]

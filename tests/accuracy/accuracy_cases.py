@@ -12,15 +12,8 @@ import numpy as np
 from scipy.special import airy
 
 import sharpfront as sf
-from sharpfront.catalog import (
-    OSCILLATION,
-    REACTION,
-    SINGLE_LAYER,
-    SPIKE,
-    TURNING_POINT,
-    TWIN_LAYER,
-    Feature,
-)
+from sharpfront.catalog import OSCILLATION, REACTION, SINGLE_LAYER, SPIKE, TURNING_POINT, TWIN_LAYER
+from sharpfront.measure import Feature
 
 GOLD, ROOT = 0.6180339887, 0.2236067977
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.catalog import Feature, cloud
-from sharpfront.catalog.measure import graded_axis, tensor_points
+from sharpfront.measure import Feature, cloud, max_error
+from sharpfront.measure.points import graded_axis, tensor_points
 
 FACES = (("left", "right"), ("bottom", "top"), ("back", "front"))
 # A bump between the nodes of the survey leaves no trace: none is narrower than one of its cells.
@@ -264,6 +264,4 @@ def family(seed: int, count: int) -> Iterator[SpaceCase]:
 
 def relative_error(case: SpaceCase, solution: Callable[..., Any]) -> float:
     """Return the largest error at the case's points, relative to max(1, max|u|)."""
-    truth = case.exact(*case.points.T)
-    error = np.max(np.abs(solution(*case.points.T) - truth))
-    return float(error / max(1.0, np.max(np.abs(truth))))
+    return max_error(solution, case.exact, case.points)

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.accuracy.accuracy_cases import CASES
 
 import sharpfront as sf
-from sharpfront.catalog import graded_points
+from sharpfront.measure import Feature, graded_points, max_error
 
 TOL = 1e-8
 # Below this errors are rounding's.
@@ -26,10 +25,9 @@ FROZEN = measured()
 
 
 def relative_error(case, solution):
-    ends = [sf.catalog.Feature(end, 1e-3) for end in case.problem.domain.bounds[:, 0]]
+    ends = [Feature(end, 1e-3) for end in case.problem.domain.bounds[:, 0]]
     points = graded_points(case.problem.domain, (*case.features, *ends), 600)
-    exact = case.exact(points)
-    return np.max(np.abs(solution(points) - exact)) / max(1.0, np.max(np.abs(exact)))
+    return max_error(solution, case.exact, points)
 
 
 @pytest.fixture(scope="module")

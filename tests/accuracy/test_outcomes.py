@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy.special import erf, erfi, j0
 
 import sharpfront as sf
-from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature, graded_points, mixture_share
+from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.measure import Feature, graded_points, max_error
+from sharpfront.paper.scores import mixture_share
 from sharpfront.trust.advice import rounded_up
 
 UNIT = sf.Interval(0, 1)
@@ -33,8 +35,7 @@ def relative_error(solution, exact, points=None):
     low, high = solution.domain.bounds[:, 0]
     even = np.linspace(low, high, 2001)
     x = np.concatenate([even, centres, [] if points is None else points])
-    true = exact(x)
-    return np.max(np.abs(solution(x) - true)) / max(1.0, np.max(np.abs(true)))
+    return max_error(solution, exact, x)
 
 
 def layer(nu=1e-4):

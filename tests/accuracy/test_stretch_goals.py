@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, graded_points
+from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER
+from sharpfront.measure import graded_points
 
 PAPER = pytest.mark.parametrize("entry", [SINGLE_LAYER, TWIN_LAYER], ids=lambda e: e.name)
 

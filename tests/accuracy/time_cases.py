@@ -30,8 +30,8 @@ from sharpfront.catalog import (
     TRAVELLING_SHOCK,
     WAVE_PULSE,
     Entry,
-    Feature,
 )
+from sharpfront.measure import Feature
 
 
 @dataclass(frozen=True)

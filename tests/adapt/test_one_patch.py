@@ -8,6 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import OnePatch
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.measure import max_error
 
 
 class Drawn:
@@ -31,9 +32,7 @@ class Drawn:
 def error_of(solution, u):
     domain = solution.domain
     rim = [domain.boundary(part, 100).points for part in domain.parts]
-    at = np.concatenate([domain.sample(1000), *rim]).T
-    truth = u(*at)
-    return float(np.abs(solution(*at) - truth).max() / max(1.0, np.abs(truth).max()))
+    return max_error(solution, u, np.concatenate([domain.sample(1000), *rim]))
 
 
 EQUATIONS = {

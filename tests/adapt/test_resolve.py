@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
-from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature, graded_points
+from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER
 from sharpfront.errors import BasisError, OutcomeKind, ProblemError
 from sharpfront.leastsquares import SVD, Blocked
+from sharpfront.measure import Feature, graded_points, max_error
 
 UNIT = sf.Interval(0, 1)
 TOL = 1e-8
 
 
-def max_error(solution, exact, features=()):
+def largest_error(solution, exact, features=()):
     ends = [Feature(float(end), 1e-3) for end in solution.domain.bounds[:, 0]]
     x = graded_points(solution.domain, [*features, *ends], 200)
-    true = exact(x)
-    return np.max(np.abs(solution(x) - true)) / max(1.0, np.max(np.abs(true)))
+    return max_error(solution, exact, x)
 
 
 def check(solution, exact, features=(), bound=TOL):
-    error = max_error(solution, exact, features)
+    error = largest_error(solution, exact, features)
     assert solution.converged, str(solution.outcome)
     assert error <= bound
     assert error <= 3 * solution.error_estimate
@@ -332,7 +332,7 @@ logarithms = st.floats(-8, -1)
 
 
 def claims_nothing_wrong(solution, exact, feature):
-    error = max_error(solution, exact, [feature])
+    error = largest_error(solution, exact, [feature])
     assert error <= 3 * solution.error_estimate
     assert not solution.converged or error <= 10 * TOL
 

@@ -7,7 +7,7 @@ from tests.catalog import time_statements as statements
 from tests.catalog.time_statements import differences, exact_values, points_of, residual
 
 from sharpfront.catalog import BURGERS, HEAT_HAT, HEAT_STEP, HUMP, MERGING_SHOCKS, listing
-from sharpfront.catalog.measure import moment_rule
+from sharpfront.measure import moment_rule
 
 TIME = [e for e in listing().values() if e.dimension == "1 + t"]
 CASES = [(e, v) for e in TIME for v in e.values if e.name in statements.EXACT]
@@ -84,7 +84,7 @@ def test_exact_solution_is_accurate(entry, value):
 
 def near_the_start(entry, value):
     start = entry.problem(value).time[0]
-    return moment_rule(entry, value, start).x[:, None]
+    return moment_rule(entry, value, start).points[:, :1]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 
-from sharpfront.catalog import time_rule
 from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
+from sharpfront.measure import time_rule
 
 pi, exp, sin, cos, sqrt, erf, erfc = mp.pi, mp.exp, mp.sin, mp.cos, mp.sqrt, mp.erf, mp.erfc
 
@@ -97,8 +97,7 @@ EXACT = {
 @cache
 def points_of(entry, value):
     """Return the points of the rule that errors of an entry are measured with, (m, 2)."""
-    rule = time_rule(entry, value)
-    return np.column_stack([rule.x, rule.t])
+    return time_rule(entry, value).points
 
 
 def exact_values(name, value, points, orders=(0, 0)):

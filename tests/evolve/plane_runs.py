@@ -9,8 +9,9 @@ from functools import cache
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.catalog import TimeErrors, named
+from sharpfront.catalog import named
 from sharpfront.evolve.plane import evolve_plane
+from sharpfront.measure import TimeRule, max_error
 
 
 class Heat:
@@ -72,18 +73,17 @@ def solved(name):
 
 @cache
 def errors(name):
+    """Return the relative error in L2 of space-time, and the largest."""
     entry, value, *_ = CASES[name]
     exact, problem, solution = entry.exact(value), stated(name), solved(name)
     moments, lengths = gauss(np.linspace(*problem.time, TIMES + 1))
-    missed = whole = largest = 0.0
+    points, weights = [], []
     for t, length in [*zip(moments, lengths, strict=True), (problem.time[1], 0.0)]:
-        points, areas = rule(name, value, problem.domain, float(t))
-        true = exact(points[:, 0], points[:, 1], t)
-        error = solution(points[:, 0], points[:, 1], t) - true
-        missed += length * areas @ error**2
-        whole += length * areas @ true**2
-        largest = max(largest, np.max(np.abs(error)))
-    return TimeErrors(np.sqrt(missed / whole), largest)
+        places, areas = rule(name, value, problem.domain, float(t))
+        points.append(np.column_stack([places, np.full(len(places), t)]))
+        weights.append(length * areas)
+    every = TimeRule(np.concatenate(points), np.concatenate(weights))
+    return every.error(solution, exact), max_error(solution, exact, every.points)
 
 
 def rule(name, value, domain, t):

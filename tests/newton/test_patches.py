@@ -8,6 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.errors import OutcomeKind
+from sharpfront.measure import max_error
 from sharpfront.newton.adaptor import NewtonAround
 from sharpfront.newton.iterate import Constants
 from sharpfront.newton.strategy import Progress
@@ -26,8 +27,7 @@ def points_of(domain, count=3000):
 
 def error_of(solution, exact):
     """Return the largest error relative to max(1, max|u|)."""
-    x, y = points_of(solution.domain)
-    return np.abs(solution(x, y) - exact(x, y)).max() / max(1.0, np.abs(exact(x, y)).max())
+    return max_error(solution, exact, points_of(solution.domain).T)
 
 
 def wave(a, b, c):

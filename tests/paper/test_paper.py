@@ -9,22 +9,16 @@ import numpy as np
 import pytest
 
 from sharpfront.adapt import Paper, Uniform
-from sharpfront.catalog import Feature
 from sharpfront.errors import ProblemError
+from sharpfront.measure import Feature
 from sharpfront.mixture import Mixture
 from sharpfront.paper import Plan, Results, Task, execute, quick_plan, sci, table1, write_all
 from sharpfront.paper.cases import CASES, METHODS, Method, gmm
 from sharpfront.paper.figures import draw_profile
 from sharpfront.paper.findings import Verdict, find
 from sharpfront.paper.output import as_json
-from sharpfront.paper.runs import (
-    Failure,
-    Run,
-    count_near,
-    effective_length,
-    mixture_length,
-    perform,
-)
+from sharpfront.paper.runs import Failure, Run, perform
+from sharpfront.paper.scores import count_near, effective_length, mixture_length
 from sharpfront.paper.summary import spread, zero_scores
 from sharpfront.show import HtmlPage
 

@@ -1,37 +1,11 @@
-"""Named problems with exact solutions and published figures, and how errors are measured.
+"""Named problems with exact solutions and published figures.
 
 Each is a name here too: ``catalog.TWIN_LAYER`` is ``catalog.named("twin-layer")``.
 """
 
 from sharpfront.catalog.entry import Entry, listing, named
-from sharpfront.catalog.measure import (
-    Feature,
-    TimeErrors,
-    TimeRule,
-    graded_points,
-    max_error,
-    measure,
-    mixture_share,
-    time_rule,
-    uniform_rmse,
-)
-from sharpfront.problem_file.measure import cloud
 
-__all__ = [
-    "Entry",
-    "Feature",
-    "TimeErrors",
-    "TimeRule",
-    "cloud",
-    "graded_points",
-    "listing",
-    "max_error",
-    "measure",
-    "mixture_share",
-    "named",
-    "time_rule",
-    "uniform_rmse",
-]
+__all__ = ["Entry", "listing", "named"]
 
 
 def __getattr__(name: str) -> Entry:

@@ -20,24 +20,17 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import formulas
-from sharpfront.catalog.measure import (
-    Feature,
-    Field,
-    front_points,
-    graded_axis,
-    graded_points,
-    tensor_points,
-    time_rule,
-)
 from sharpfront.checks import did_you_mean, positive
 from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.geometry import Domain
+from sharpfront.measure import Feature, cloud, graded_points, time_rule
+from sharpfront.measure.errors import Field
+from sharpfront.measure.points import front_points, graded_axis, tensor_points
 from sharpfront.problem import Problem
 from sharpfront.problem_file import Statement, read_text
-from sharpfront.problem_file.measure import cloud
 
 R = TypeVar("R")
 Fields = Mapping[str, Field]
@@ -177,8 +170,7 @@ class Entry:
         """Return test points of the closed domain, (m, d), dense where it is sharp."""
         problem = self.problem(value)
         if problem.time:
-            rule = time_rule(self, value)
-            return np.column_stack([rule.x, rule.t])
+            return time_rule(self, value).points
         if problem.domain.dimension == 1:
             return graded_points(problem.domain, self.features(value))
         return self._in_space(problem.domain, value, per_axis)

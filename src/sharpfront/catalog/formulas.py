@@ -14,10 +14,11 @@ import numpy as np
 from scipy import special
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.measure import Feature, Field, steepest
 from sharpfront.equation import function
 from sharpfront.geometry import Interval
 from sharpfront.loading import extra_module
+from sharpfront.measure.errors import Field
+from sharpfront.measure.points import Feature, steepest
 from sharpfront.problem import Problem
 
 Features = Callable[[float], tuple[Feature, ...]]

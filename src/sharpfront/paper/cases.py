@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sharpfront.adapt import Adaptor, Paper, Resolve, Uniform
-from sharpfront.catalog import Entry, Feature, named
+from sharpfront.catalog import Entry, named
+from sharpfront.measure import Feature
 from sharpfront.problem import Problem
 
 Row = Literal["baseline", "adaptive"]

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog import Feature
+from sharpfront.measure import Feature
 from sharpfront.paper.cases import Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import View

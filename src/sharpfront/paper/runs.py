@@ -20,13 +20,20 @@ from sharpfront.adapt import Adaptor
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.paper import residual_density
 from sharpfront.arrays import FloatArray, blas_threads, to_host
-from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.kernels.assemble import assemble
 from sharpfront.leastsquares import LeastSquares
+from sharpfront.measure import graded_points, max_error
 from sharpfront.mixture import Mixture
-from sharpfront.paper.cases import NEAR, Case
+from sharpfront.paper.cases import Case
+from sharpfront.paper.scores import (
+    count_near,
+    effective_length,
+    mixture_length,
+    mixture_share,
+    uniform_rmse,
+)
 from sharpfront.problem import Problem
 from sharpfront.show.data.kernels import centres_of
 from sharpfront.solution import Solution
@@ -262,7 +269,7 @@ def _measured(
         float(np.median(middle)),
         float(np.ptp(middle)),
         expected,
-        None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
+        None if mixture is None else mixture_share(mixture, domain, case.features),
         None if mixture is None else math.sqrt(float(np.min(mixture.covariances))),
         float(np.sum(last.density * last.volumes)),
         effective_length(first.rows_density) if told else None,
@@ -272,33 +279,6 @@ def _measured(
         solution.error_estimate,
         str(solution.outcome.kind),
     )
-
-
-def count_near(points: FloatArray, features: Sequence[Feature], widths: float = NEAR) -> int:
-    """Return how many points lie within that many widths of a feature."""
-    near = [np.abs(points - f.position) <= widths * f.width for f in features]
-    return int(np.sum(np.any(near, axis=0)))
-
-
-def effective_length(density: FloatArray) -> float:
-    """Return 1 / integral p^2 for p at random uniform points of a unit interval.
-
-    It is the length of the interval on which an even density has the same integral of p^2: one for
-    a flat p, and as small as the part of the domain into which p has collapsed.
-    """
-    return 1 / float(np.mean(density**2))
-
-
-def mixture_length(mixture: Mixture) -> float:
-    """Return 1 / integral p^2 of a mixture in one dimension, in closed form.
-
-    The integral of N(x | a, s) N(x | b, t) over x is N(a | b, s + t), s and t the variances.
-    """
-    means, variances = mixture.means[:, 0], mixture.covariances[:, 0, 0]
-    sums = variances[:, None] + variances[None, :]
-    gaps = means[:, None] - means[None, :]
-    products = np.exp(-(gaps**2) / (2 * sums)) / np.sqrt(2 * np.pi * sums)
-    return 1 / float(mixture.weights @ products @ mixture.weights)
 
 
 def _step(

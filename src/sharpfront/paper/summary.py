@@ -9,10 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from sharpfront.catalog import graded_points, max_error, uniform_rmse
+from sharpfront.measure import graded_points, max_error
 from sharpfront.paper.cases import CASES, Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
+from sharpfront.paper.scores import uniform_rmse
 from sharpfront.show.pages.page import Words
 
 

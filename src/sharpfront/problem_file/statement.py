@@ -19,9 +19,9 @@ from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.files import text_of
 from sharpfront.fit import Data, Fit, Free, Table, fit, sweep
 from sharpfront.fit.free_parameters import Prior
+from sharpfront.measure import true_errors
 from sharpfront.problem import Problem
 from sharpfront.problem_file.build import Draft
-from sharpfront.problem_file.measure import true_errors
 from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
 from sharpfront.problem_file.names import functions
 from sharpfront.problem_file.shape import shaped

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog import cloud, max_error
 from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.measure import cloud, following_points, max_error
+from sharpfront.measure.errors import values_at
 from sharpfront.problem_file import Statement
-from sharpfront.problem_file.measure import following_points, size_of
 from sharpfront.rivals.collocation import region
 from sharpfront.rivals.contract import Found, Subject
 from sharpfront.rivals.ours import solved
@@ -36,18 +36,15 @@ _PATIENCE, _LEAST = 10.0, 30.0
 class Judge:
     """Measures errors."""
 
-    # By the unknowns' names: test points (m, d), the values there, and max(1, max|u|).
+    # By the unknowns' names: test points (m, d) and the values there.
     points: Mapping[str, FloatArray]
     truth: Mapping[str, FloatArray]
-    sizes: Mapping[str, float]
     floor: float  # the least error that can be told from none
     words: str  # what the errors are measured against
 
     def __call__(self, found: Found) -> float:
         """Return the largest error of any unknown, relative to max(1, max|u|)."""
-        errors = [
-            max_error(found[n], self.truth[n], self.points[n]) / self.sizes[n] for n in self.truth
-        ]
+        errors = [max_error(found[n], self.truth[n], self.points[n]) for n in self.truth]
         return max(self.floor, *errors)
 
 
@@ -67,12 +64,8 @@ def judge_of(statement: Statement, subject: Subject, seconds: float) -> Judge:
         floor = reference.error_estimate
         words = f"our own solution with tol {reference.tol:.0e}, estimated to be off by {floor:.0e}"
     points = {n: _points(statement, subject, reference, n) for n in exact}
-    truth = {
-        n: np.array(np.broadcast_to(np.asarray(f(*points[n].T), dtype=float), len(points[n])))
-        for n, f in exact.items()
-    }
-    sizes = {n: size_of(truth[n]) for n in exact}
-    return Judge(points, truth, sizes, floor, words)
+    truth = {n: values_at(f, points[n]) for n, f in exact.items()}
+    return Judge(points, truth, floor, words)
 
 
 def _points(

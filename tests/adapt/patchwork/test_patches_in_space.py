@@ -11,6 +11,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.solid_cut_cells import SolidRegion
 from sharpfront.bases.total_degree import products
 from sharpfront.maps import AxisMap
+from sharpfront.measure import max_error
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.form_values import FormValues, InChart
@@ -24,9 +25,7 @@ def error_of(solution, exact, unknown=None):
     """Return the largest error inside every patch, relative to max(1, max|u|)."""
     name = unknown or solution.unknowns[0]
     points = compared_points(solution.approximation.bases[name].patches)
-    truth = exact(*points.T)
-    found = solution.approximation.values(name, points, (0, 0, 0))
-    return float(np.abs(found - truth).max() / max(1.0, np.abs(truth).max()))
+    return max_error(solution.approximation.values(name, points, (0, 0, 0)), exact, points)
 
 
 def patch(functions, low=(0.2, -1.0, 3.0), sides=(0.7, 2.0, 0.1)):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.measure import max_error
 from sharpfront.place.strips.decay_rates import decay_rates, wave_numbers
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -16,9 +17,7 @@ def largest_error(solution, exact, unknown=None):
 
     name = unknown or solution.unknowns[0]
     points = compared_points(solution.approximation.bases[name].patches)
-    truth = exact(points[:, 0], points[:, 1])
-    found = solution.approximation.values(name, points, (0, 0))
-    return float(np.abs(found - truth).max() / max(1.0, np.abs(truth).max()))
+    return max_error(solution.approximation.values(name, points, (0, 0)), exact, points)
 
 
 def honest(solution, error, rounding=1e-12):

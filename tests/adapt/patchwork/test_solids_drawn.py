@@ -5,6 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.measure import max_error
 
 TOL = 1e-4
 BOX = sf.Box((0, 1), (0, 1.1), (0, 0.9))
@@ -87,9 +88,7 @@ def stated(domain, u, robin=None):
 def error_of(solution, u):
     domain = solution.domain
     points = [domain.sample(2000), *(domain.boundary(p, 200).points for p in domain.parts)]
-    at = np.concatenate(points).T
-    truth = u(*at)
-    return np.max(np.abs(solution(*at) - truth)) / max(1.0, np.max(np.abs(truth)))
+    return max_error(solution, u, np.concatenate(points))
 
 
 @pytest.mark.parametrize("solid", SOLIDS, ids=lambda f: f.__name__)

@@ -7,6 +7,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import Certifier
+from sharpfront.measure import max_error
 from sharpfront.place.patches.tails import tails_of_blocks
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -23,8 +24,7 @@ def largest_error(solution, exact):
     from sharpfront.adapt.patchwork.comparison import compared_points
 
     points = compared_points(solution.approximation.bases["u"].patches)
-    truth = exact(*points.T)
-    return float(np.abs(solution(*points.T) - truth).max() / max(1.0, np.abs(truth).max()))
+    return max_error(solution, exact, points)
 
 
 @pytest.mark.parametrize(

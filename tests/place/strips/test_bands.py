@@ -8,6 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.maps import Strip
+from sharpfront.measure import max_error
 from sharpfront.rows.neighbours import faces_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -26,9 +27,8 @@ def around(distances, centre, radius, count=400):
 def error_of(solution, exact, x, y):
     """Return the largest error at points and on an even grid, relative to the solution."""
     grid = np.meshgrid(np.linspace(0, 1, 23), np.linspace(0, 1, 23))
-    x, y = (np.concatenate([a, b.ravel()]) for a, b in zip((x, y), grid, strict=True))
-    truth = exact(x, y)
-    return np.abs(solution(x, y) - truth).max() / max(1.0, np.abs(truth).max())
+    points = [np.concatenate([a, b.ravel()]) for a, b in zip((x, y), grid, strict=True)]
+    return max_error(solution, exact, np.stack(points, axis=1))
 
 
 @pytest.mark.slow

@@ -1,11 +1,12 @@
-"""Test points reach into the features and stay in the domain; errors are found on them."""
+"""Test points reach into the features and stay in the domain."""
 
 import numpy as np
 import pytest
 
-from sharpfront.catalog import OUTFLOW, Feature, cloud, listing, max_error
-from sharpfront.catalog.measure import front_points, graded_axis, tensor_points
+from sharpfront.catalog import OUTFLOW, listing
 from sharpfront.geometry import Box
+from sharpfront.measure import max_error
+from sharpfront.measure.points import Feature, cloud, front_points, graded_axis, steepest
 
 SPATIAL = [e for e in listing().values() if e.dimension in ("2", "3", "5") and e.has_points]
 CASES = [(entry, value) for entry in SPATIAL for value in entry.values]
@@ -90,26 +91,16 @@ def test_cloud_has_boundary_and_corners():
     assert len(corners) == 4
 
 
-def test_largest_error_is_found_in_any_chunk_and_dimension():
-    points = tensor_points(np.linspace(0, 1, 30), np.linspace(0, 2, 40))
-    target = points[1100]
-
-    def spiked(x, y):
-        return np.where((x == target[0]) & (y == target[1]), -7.0, 1.0)
-
-    for chunk in (1, 7, 1100, 1101, 5000):
-        assert max_error(spiked, lambda x, y: 1 + 0 * x, points, chunk) == 8
-    line = np.linspace(0, 1, 11)
-    assert max_error(lambda x: x, lambda x: x**2, line, 3) == pytest.approx(0.25, abs=1e-12)
-
-
-def test_a_value_that_is_no_number_is_an_infinite_error():
-    points = np.linspace(0, 1, 11)
-    assert max_error(lambda x: np.where(x == 0.5, np.nan, x), lambda x: x, points, 2) == np.inf
-
-
 def test_a_missed_layer_is_seen():
     eps = 1e-4
     points = OUTFLOW.points(eps, per_axis=60)
     error = max_error(lambda x, y: x * np.sin(np.pi * y), OUTFLOW.exact(eps), points)
     assert error == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [0.3, 1e-2, 1e-5])
+def test_steepest_finds_a_front_of_any_width(width):
+    found = steepest(lambda x: np.tanh((x - 0.377) / width), 0.0, 1.0, 201)
+    assert abs(found.position - 0.377) < 0.1 * width
+    # A jump of 2 and a slope of 1 / width, while the whole jump is in sight.
+    assert 0.5 * width < found.width < 3 * width

@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.catalog import (
-    OUTFLOW,
-    REACTION,
-    SINGLE_LAYER,
-    SPIKE,
-    TWIN_LAYER,
-    graded_points,
-    max_error,
-    named,
-)
-from sharpfront.problem_file.measure import following_points, true_errors
+from sharpfront.catalog import OUTFLOW, REACTION, SINGLE_LAYER, SPIKE, TWIN_LAYER, named
+from sharpfront.measure import following_points, graded_points, max_error, true_errors
 
 
 @pytest.mark.parametrize("entry", [SINGLE_LAYER, TWIN_LAYER, REACTION, SPIKE])
