@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sharpfront.errors import Outcome
-from sharpfront.estimate import Assessment
+from sharpfront.estimate import Assessment, Oracle
 from sharpfront.kernels.assemble import LinearSystem, RowSet, assemble
 from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
-from sharpfront.solution.approximation import Approximation
 
 if TYPE_CHECKING:
     from sharpfront.leastsquares.traces import TraceSystem
@@ -52,8 +51,8 @@ class State(Protocol):
         """The assessed approximation to return, once finished."""
 
 
-class Adaptor(Protocol):
-    """States are values: each call returns a new one."""
+class Adaptor(Oracle, Protocol):
+    """States are values: each call returns a new one. Its oracle assesses what was proposed."""
 
     @property
     def leastsquares(self) -> LeastSquares:
@@ -64,9 +63,6 @@ class Adaptor(Protocol):
 
     def propose(self, state: Any) -> Proposal:
         """Return the next basis and rows."""
-
-    def assess(self, state: Any, approximation: Approximation) -> Assessment:
-        """Return how good the proposal's solution is, at points that were not used to fit it."""
 
     def observe(self, state: Any, assessment: Any) -> Any:
         """Return the state after a solve was assessed."""

@@ -1,5 +1,6 @@
 """How large is the error, and where."""
 
-from sharpfront.estimate.residual import Assessment, assess
+from sharpfront.estimate.oracle import Assessment, Oracle
+from sharpfront.estimate.residual import assess
 
-__all__ = ["Assessment", "assess"]
+__all__ = ["Assessment", "Oracle", "assess"]

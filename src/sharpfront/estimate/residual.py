@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 
-from sharpfront.arrays import FloatArray, largest
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.graph import derivatives_in
+from sharpfront.estimate.oracle import Assessment
 from sharpfront.kernels.basis import KernelBasis
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation
@@ -20,40 +18,6 @@ _MEANING = (
     "integral of |residual| over the domain plus the largest miss of a condition, at points that "
     "were not used to fit, relative to max(1, max|u|): the size of what is left, no error bound"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Assessment:
-    """An approximation looked at from outside."""
-
-    approximation: Approximation  # what is assessed
-    # Check points (m, d), the part of the domain each stands for (m,), and the size of the
-    # equations' residual there (m,).
-    points: FloatArray
-    volumes: FloatArray
-    residual: FloatArray
-    mismatch: float  # the largest miss of any condition
-    estimate: Estimate  # the estimated error with its meaning
-
-    @property
-    def roughest(self) -> tuple[float, ...]:
-        """Where the equations are missed most: features that are not resolved lie there."""
-        return tuple(self.points[int(np.argmax(self.residual))].tolist())
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """Smaller is better; what cannot be an answer yet comes last."""
-        return False, self.estimate.value
-
-    @property
-    def residual_rms(self) -> float:
-        """Root mean square of the residual over the domain."""
-        size = largest(self.residual)
-        if not 0.0 < size < np.inf:
-            return size
-        share = self.residual / size
-        mean = float(self.volumes @ (share * share)) / float(np.add.reduce(self.volumes))
-        return size * math.sqrt(mean)
 
 
 def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Assessment:

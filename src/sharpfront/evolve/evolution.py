@@ -58,7 +58,10 @@ class Course(Protocol):
         """Return a run of a share of the tolerance, and of a number, before its first step."""
 
     def steps(self, log: RunLog) -> Iterator[StepTaken]:
-        """Yield the steps that follow; raises `StuckError` where none can be taken."""
+        """Yield the steps that follow; raises `StuckError` where none can be taken.
+
+        What is said of their errors is held to the contract of an `estimate.Oracle`.
+        """
 
     def found(self, log: RunLog) -> tuple[Mapping[str, Basis], Mapping[str, FloatArray]]:
         """Return bases and weights of the unknowns, also of a run that took no step."""
