@@ -190,13 +190,13 @@ def test_the_reference_marches_second_order_in_time_with_data_that_switch():
 def answer(error, estimate, converged):
     """A solution of u = 0 that is off by an error."""
 
-    class Answer(SimpleNamespace):
-        def __call__(self, x):
-            return error + 0 * x
-
-    kind = "converged" if converged else "stalled"
-    return Answer(
-        outcome=SimpleNamespace(kind=kind), converged=converged, error_estimate=estimate, kernels=1
+    outcome = SimpleNamespace(kind="converged" if converged else "stalled")
+    return SimpleNamespace(
+        u=lambda x: error + 0 * x,
+        outcome=outcome,
+        converged=converged,
+        error_estimate=estimate,
+        kernels=1,
     )
 
 
