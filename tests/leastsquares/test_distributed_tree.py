@@ -123,11 +123,11 @@ def test_a_whole_solve_on_a_cluster_is_that_of_one_machine(monkeypatch):
         "connected",
         lambda client, name: client,
     )
-    ring = sf.Box((0, 1), (0, 1)) - sf.Box((0.5, 0.8), (0.5, 0.8))
+    corner = sf.Box((0, 1), (0, 1)) - sf.Box((0.5, 1), (0.5, 1))
     client = Here(2)
     # Coefficients vary, and patches are cut towards corners: with functions of these eight will do.
     problem = sf.Problem(
-        ring,
+        corner,
         lambda u, x, y: -(1 + x) * u.dxx - u.dyy - sf.function(np.exp)(x) * (1 + y),
         boundary=lambda u, x, y: u,
     )

@@ -29,6 +29,21 @@ PROBLEMS = {
     "curved plane": lambda: sf.Problem(
         SQUARE, lambda u, x, y: sf.laplacian(u) + 1 - u**2, boundary=lambda u, x, y: u
     ),
+    "flow": lambda: sf.Problem(
+        SQUARE,
+        lambda u, v, p, x, y: (
+            -sf.laplacian(u) + p.dx,
+            -sf.laplacian(v) + p.dy,
+            u.dx + v.dy,
+        ),
+        boundary=lambda u, v, p, x, y: (u - y, v - x),
+        conditions=[sf.at((0.5, 0.5), lambda u, v, p, x, y: p - 1)],
+    ),
+    "space": lambda: sf.Problem(
+        sf.Box(*[(0, 1)] * 3),
+        lambda u, x, y, z: sf.laplacian(u),
+        boundary=lambda u, x, y, z: u - x * y,
+    ),
     "four": lambda: sf.Problem(
         sf.Box(*[(0, 1)] * 4),
         lambda u, x1, x2, x3, x4: sf.laplacian(u),
@@ -61,7 +76,10 @@ IN_TIME = "has no meaning for a problem in time"
 STEADY = "this one has no time="
 CURVED = "kernel= has no meaning for a nonlinear problem"
 NO_PATCHES = "not solved on patches"
-STEADY_KINDS = ("line", "curved line", "system", "plane", "curved plane", "four")
+STEADY_KINDS = (
+    *("line", "curved line", "system", "plane", "curved plane"),
+    *("flow", "space", "four"),
+)
 MARCHED_KINDS = ("time", "time, plane", "time, system")
 EVERYWHERE = dict.fromkeys(PROBLEMS, "")
 UNTIMED = dict.fromkeys(STEADY_KINDS, "") | dict.fromkeys(MARCHED_KINDS, IN_TIME)
@@ -132,10 +150,11 @@ def test_options_that_go_together_are_taken(kind):
     assert solution.converged and solution.error_estimate <= 1e-2
 
 
-# Each step in time is a problem in the plane of its own, many times as slow as steps of a march.
-AROUND = [("adaptor", "time, plane"), ("adaptor", "time, system")]
+# Each step in time is a problem in the plane of its own, many times as slow as steps of a march; a
+# flow without polynomials takes seconds.
+LONG = [("adaptor", "time, plane"), ("adaptor", "time, system"), ("kernel", "flow")]
 TAKEN_ALONE = [
-    pytest.param(o, kind, marks=pytest.mark.slow if (o, kind) in AROUND else ())
+    pytest.param(o, kind, marks=pytest.mark.slow if (o, kind) in LONG else ())
     for o in ("continuation", "adaptor", "kernel", "resume")
     for kind in PROBLEMS
     if not TABLE[o][kind]

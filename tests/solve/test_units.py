@@ -240,19 +240,23 @@ def test_a_displacement_beside_a_voltage_is_not_near_singular():
 
 
 def test_what_is_zero_beside_something_has_no_unit_and_says_what_is_known_of_it():
-    """No digits can be asked of the pressure between cylinders that turn."""
-    turning = sf.Problem(
-        sf.Disk((0, 0), 1).named("outer") - sf.Disk((0, 0), 0.5).named("inner"),
+    """No digits can be asked of the pressure in a flow that needs none."""
+
+    def flow(x, y):
+        size = np.exp(4 * (x - 1))
+        return size * np.cos(4 * y), -size * np.sin(4 * y)
+
+    stokes = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
         lambda u, v, p, x, y: (
             -sf.laplacian(u) + p.dx,
             -sf.laplacian(v) + p.dy,
             u.dx + v.dy,
         ),
-        outer=lambda u, v, p, x, y: (u, v),
-        inner=lambda u, v, p, x, y: (u + y, v - x),
-        conditions=[sf.at((0.75, 0), lambda u, v, p, x, y: p)],
+        boundary=lambda u, v, p, x, y: (u - flow(x, y)[0], v - flow(x, y)[1]),
+        conditions=[sf.at((0.5, 0.5), lambda u, v, p, x, y: p)],
     )
-    found = sf.solve(turning, tol=1e-2)
+    found = sf.solve(stokes, tol=3e-2)
     assert found.converged and "% of max|p|" in found.outcome.detail
 
 

@@ -133,8 +133,10 @@ class Combination(Shape):
         if not np.all(np.isfinite(self._frame)):
             return found  # without a size nothing is close
         on = np.arange(len(points))
-        for region in (self.first, self.second):
+        for region in (self.second, self.first):
             on = on[np.abs(region.distance(points[on])) <= self.slack]
+            if not len(on):
+                return found  # as nearly always: level sets take long to say nothing of none
         found[on[self._is_shut(points[on])]] = True
         return found
 
