@@ -13,9 +13,10 @@ from numpy.polynomial import legendre
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
+from sharpfront.rounding import CANCELLED
 
-# Newton's steps of the inversion at most, and what is left then in units of the box.
-_BACK_STEPS, _BACK_CLOSE = 20, 1e-14
+# Newton's steps of the inversion at most.
+_BACK_STEPS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ class Drift:
             change = np.stack([d * gap[:, 0] - b * gap[:, 1], a * gap[:, 1] - c * gap[:, 0]], 1)
             change /= (a * d - b * c)[:, None]
             s = self._inside(s - change)
-            if np.abs(change).max(initial=0.0) <= _BACK_CLOSE * extent.max():
+            if np.abs(change).max(initial=0.0) <= CANCELLED * extent.max():
                 break
         return s
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import EPS, FloatArray
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Key
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
+from sharpfront.rounding import EPS, SLIGHT
+from sharpfront.trust.frobenius import KNOWN, Coefficients, Series, local_series
 from sharpfront.trust.settings import TRUST
 
 # Where a box is crossed: not in the middle, where something may vanish by symmetry.
@@ -89,7 +90,7 @@ def _are_independent(rows: FloatArray) -> bool:
 def _is_bounded(problem: LineProblem, place: float) -> bool:
     """Tell whether the source stays bounded beside an end once the equation is divided."""
     low, high = problem.interval
-    beside = place + (high - low if place == low else low - high) * CLOSEST * np.array([1.0, 10.0])
+    beside = place + (high - low if place == low else low - high) * SLIGHT * np.array([1.0, 10.0])
     *_, leading, source = problem.sample(beside)
     near, far = np.abs(source / leading)
     return bool(near <= 2.0 * far)
@@ -112,7 +113,7 @@ def _lost(problem: LineProblem) -> list[float]:
     leading, (low, high) = problem.coefficients[-1], problem.interval
     if not callable(leading):
         return []
-    beside = CLOSEST * (high - low)
+    beside = SLIGHT * (high - low)
     ends = np.abs(leading(np.array([low, high, low + beside, high - beside])))
     return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
 

@@ -25,6 +25,7 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import Surface, halves, surfaces_of
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 
@@ -32,8 +33,6 @@ from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 EDGE_HALVINGS = 40
 # Halvings of triangles in which crossings are looked for: they divide sides by 2^30.
 CROSSING_HALVINGS = 60
-# Points closer than this share of a surface to the line where it is cut are left out.
-MARGIN = 1e-6
 
 Values = Callable[[FloatArray], FloatArray]
 
@@ -107,7 +106,7 @@ class _Meshed:
         across = np.eye(3)[np.argmin(np.abs(found.normals), axis=1)]
         along = np.cross(found.normals, across)
         along /= np.linalg.norm(along, axis=1)[:, None]
-        size = MARGIN * float(np.ptp(self.mesh.corners.reshape(-1, 3), axis=0).max())
+        size = SLIGHT * float(np.ptp(self.mesh.corners.reshape(-1, 3), axis=0).max())
         for way in (along, np.cross(found.normals, along)) if self.surface.sieves else ():
             for sign in (size, -size):
                 moved = replace(found, points=found.points + sign * way)

@@ -20,11 +20,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import OF_SOURCE, of_source
 from sharpfront.kernels import Orders
+from sharpfront.rounding import SLIGHT
 
 # Which octants about a vertex lie in the domain: below or above it along each axis in turn.
 Octants = tuple[bool, ...]
-# Newton's steps for a degree, and when they end.
-NEWTON_STEPS, SETTLED = 8, 1e-7
+# Newton's steps for a degree.
+NEWTON_STEPS = 8
 # Degrees closer than this are one, of several functions; guesses closer than that may be.
 SAME, NEARLY_SAME = 1e-4, 1e-3
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
@@ -153,7 +154,7 @@ class Cone:
             left, values, right = svd(whole, full_matrices=False)
             step = -values[-1] / float(left[:, -1] @ change @ right[-1])
             degree += step
-            if abs(step) < SETTLED:
+            if abs(step) < SLIGHT:
                 break
         return degree, right[values < ADAPT.agreed].T
 

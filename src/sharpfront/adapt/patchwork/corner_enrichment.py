@@ -32,9 +32,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import IntegralCondition, Problem
-
-# Ratios of coefficients that differ by less are constant.
-EVEN = 1e-10
+from sharpfront.rounding import SAME
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +219,7 @@ class Wedges:
         sizes = np.trace(found, axis1=1, axis2=2)
         if not np.all(sizes * sizes[0] > 0.0):
             return False
-        return bool(np.abs(found / sizes[:, None, None] - found[0] / sizes[0]).max() < EVEN)
+        return bool(np.abs(found / sizes[:, None, None] - found[0] / sizes[0]).max() < SAME)
 
     @property
     def _fading(self) -> bool:
