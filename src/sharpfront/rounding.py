@@ -22,3 +22,7 @@ SAME = 1e-9
 # So far beside a place, as a share of the domain or of a side, it is looked what is on either side.
 # What bends, decays or differs by a smaller share of the largest does not.
 SLIGHT = 1e-6
+# Bisections that follow a place to its rounding, and steps of Newton's methods, which end sooner
+# where they converge.
+BISECTIONS = 60
+NEWTON_STEPS = 40

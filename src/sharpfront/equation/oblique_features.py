@@ -17,7 +17,7 @@ from sharpfront.equation.expression import Apply, Constant, Expression, Values, 
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.narrow_features import inner_arguments, steep_arguments
 from sharpfront.equation.values import environment
-from sharpfront.rounding import ROUNDED, SAME, SLIGHT
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME, SLIGHT
 
 # Functions at most whose zeros are gone to, and points from which that is done.
 MOST, STARTS = 8, 512
@@ -25,8 +25,6 @@ MOST, STARTS = 8, 512
 CORNERS = 16
 # Two lines run side by side where they are no farther apart than this share of the domain.
 ALONGSIDE = 0.02
-# Newton's steps towards such a place.
-NEWTON_STEPS = 40
 
 
 def places_across(

@@ -22,10 +22,8 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.errors import EquationError
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
-from sharpfront.rounding import ROUNDED, SAME
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME
 
-# Steps of Newton's method for how much is added.
-STEPS = 25
 # Conditions hold derivatives below this order.
 MOST_DERIVATIVES = 4
 # Derivatives at an end from values there and at four places beside it, in units of their distance.
@@ -162,7 +160,7 @@ def _together(
     As they are where it does not end.
     """
     amounts = np.zeros(len(found))
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         here = _added(system, leaves, found, amounts)
         missed = np.array([float(c.at(here, 1)[0]) for c in conditions])
         matrix = np.zeros((len(found), len(found)))

@@ -13,10 +13,8 @@ from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
 from sharpfront.geometry.marching import all_polylines, is_closed
 from sharpfront.geometry.shape import pieces_of
-from sharpfront.rounding import ROUNDED, SAME, SLIGHT
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME, SLIGHT
 
-# Steps of Newton's method along a wall.
-_WALL_STEPS = 12
 # Points of a line closer than this to its end, in units of its spacing, are left out.
 _CLOSE = 0.5
 # What of a line is inside for no more points than this is left out.
@@ -148,7 +146,7 @@ def _on_wall(
     if not crossed:
         return None
     _, along, start, stop = min(crossed, key=lambda one: one[0])
-    for _ in range(_WALL_STEPS):
+    for _ in range(NEWTON_STEPS):
         point = start + along * (stop - start)
         value, slope = level.both(point[None])
         rise = float(slope[0] @ (stop - start))

@@ -12,7 +12,7 @@ from sharpfront.arrays import Flags, Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.patches import Patch, Sieves, Triangles, passed, sieves_of
 from sharpfront.geometry.sampling import thinned
-from sharpfront.rounding import SAME
+from sharpfront.rounding import BISECTIONS, SAME
 
 # A curved triangle lies within this share of its longest edge of the flat one.
 BULGE = 0.25
@@ -20,8 +20,6 @@ BULGE = 0.25
 COARSEST = 0.2
 # Triangles are about so many times the square of their longest edge.
 FULL = 0.3
-# Halving along the longest edge so often divides lengths by a million.
-EDGE_HALVINGS = 60
 # No more points than this are thinned out.
 MANY = 2000
 # Points are chosen from so many times as many: neighbouring triangles come one after the other.
@@ -187,7 +185,7 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
     """Return triangles halved until no edge is longer, without those far from a box."""
     corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
     done: list[tuple[Points, Points]] = []
-    for _ in range(EDGE_HALVINGS):
+    for _ in range(BISECTIONS):
         edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
         length = edges.max(axis=1)
         if box is not None:

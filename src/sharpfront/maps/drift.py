@@ -13,10 +13,7 @@ from numpy.polynomial import legendre
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
-from sharpfront.rounding import CANCELLED
-
-# Newton's steps of the inversion at most.
-_BACK_STEPS = 20
+from sharpfront.rounding import CANCELLED, NEWTON_STEPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +73,7 @@ class Drift:
         tau = np.reshape(lapse, (-1, 1))
         s = self._inside(x - tau * self.velocity(x))
         extent = self.bounds[1] - self.bounds[0]
-        for _ in range(_BACK_STEPS):
+        for _ in range(NEWTON_STEPS):
             found = self.slopes(s, 1)
             gap = s + tau * found[0, 0] - x
             # A seam may lie between a point and where it came from.

@@ -19,10 +19,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.mixture_axis import LOGARITHMIC, RADIUS, UNIFORM
-from sharpfront.rounding import CANCELLED
+from sharpfront.rounding import CANCELLED, NEWTON_STEPS
 
-# Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
-_AXIS_STEPS = 40
 # The inversion's table has nodes at mean +- scale sinh(k _TABLE).
 _TABLE = 0.4
 
@@ -135,7 +133,7 @@ class MovingAxis:
             return np.asarray(self.low + self.length * xi)
         profile = _Profile(self, y, np.full(y.shape, tau))
         x, low, high = self._bracket(xi, y, tau)
-        for _ in range(_AXIS_STEPS):
+        for _ in range(NEWTON_STEPS):
             value, slope = profile.value(x)
             miss = UNIFORM * (x - self.low) / self.length + value - xi
             low, high = np.where(miss < 0, x, low), np.where(miss > 0, x, high)

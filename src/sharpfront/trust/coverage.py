@@ -24,7 +24,7 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
         domain.boundary(part, TRUST.on_piece * len(domain.smooth_pieces(part))).points
         for part in domain.parts
     ]
-    points = np.concatenate([domain.sample(TRUST.sampled), *around])
+    points = np.concatenate([domain.sample(TRUST.places), *around])
     size = float(np.max(np.ptp(domain.bounds, axis=0)))
     left = points[~_on_patches(points, patches, SLIGHT * size)]
     if len(left):

@@ -53,7 +53,7 @@ def given_at_outflow(problem: Problem) -> list[str]:
         return []
     out = []
     for condition in problem.conditions:
-        found = problem.domain.boundary(condition.part, TRUST.on_side)
+        found = problem.domain.boundary(condition.part, TRUST.places)
         form = form_at(problem.forms[0], problem.coordinates, found.points)
         outwards = np.sum(_slopes(form) * found.normals, axis=1)
         if np.max(outwards) > ROUNDED * np.max(np.abs(_slopes(form))):

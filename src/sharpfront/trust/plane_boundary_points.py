@@ -20,12 +20,10 @@ from sharpfront.geometry.panels import Ints, Panels
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rounding import ROUNDED
+from sharpfront.rounding import BISECTIONS, ROUNDED
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 
-# Halvings between two points that lead to a zero.
-PANEL_HALVINGS = 50
 # Panels are looked at up to here: formulas need not be defined at corners.
 BEFORE_END = 1.0 - 1e-12
 
@@ -90,7 +88,7 @@ class PlaneBoundaryPoints:
                 found = self._signs(crossed, np.resize(own[i], len(t)), t)
                 return np.asarray(found[np.resize(turn, len(t)), np.arange(len(t))])
 
-            low, high = closed_in(signs, t[j], t[j + 1], PANEL_HALVINGS)
+            low, high = closed_in(signs, t[j], t[j + 1], BISECTIONS)
         return own[np.concatenate([known, i])], np.concatenate([t[at], 0.5 * (low + high)])
 
     def turns(

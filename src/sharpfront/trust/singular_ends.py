@@ -20,14 +20,12 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-from sharpfront.rounding import EPS, SLIGHT
+from sharpfront.rounding import BISECTIONS, EPS, SLIGHT
 from sharpfront.trust.frobenius import KNOWN, Coefficients, Series, local_series
 from sharpfront.trust.settings import TRUST
 
 # Where a box is crossed: not in the middle, where something may vanish by symmetry.
 ACROSS = 0.37
-# How closely a change of sign is followed.
-BISECTIONS = 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -248,7 +246,7 @@ class _Ends:
 
     def lost_inside(self) -> float | None:
         """Return where highest derivatives cease to be given inside, by a change of sign."""
-        x = np.linspace(*self.interval, TRUST.signs + 2)[1:-1]
+        x = np.linspace(*self.interval, TRUST.places + 2)[1:-1]
         try:
             leading = self._leading(x)
             found, rows = np.linalg.det(leading), np.abs(leading).max(axis=(0, 2))

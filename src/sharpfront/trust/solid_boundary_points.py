@@ -25,14 +25,9 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import Surface, halves, surfaces_of
 from sharpfront.problem import Problem
-from sharpfront.rounding import SLIGHT
+from sharpfront.rounding import BISECTIONS, SLIGHT
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
-
-# Halvings of an edge along which a function is followed to its zero.
-EDGE_HALVINGS = 40
-# Halvings of triangles in which crossings are looked for: they divide sides by 2^30.
-CROSSING_HALVINGS = 60
 
 Values = Callable[[FloatArray], FloatArray]
 
@@ -119,12 +114,12 @@ class _Meshed:
         start, end = corners.reshape(-1, 3), np.roll(corners, -1, axis=1).reshape(-1, 3)
         normals = np.repeat(self.mesh.normals[triangles], 3, axis=0)
         which = np.flatnonzero(signs(start)[:, k] * signs(end)[:, k] <= 0)
-        which = which[:: max(1, len(which) // TRUST.edges)]
+        which = which[:: max(1, len(which) // TRUST.places)]
         normals = normals[which]
         sides = closed_in(
             lambda x: signs(self._moved(x, np.resize(normals, x.shape)).points)[:, k],
             *(start[which], end[which]),
-            EDGE_HALVINGS,
+            BISECTIONS,
         )
         both, normals = np.concatenate(sides), np.concatenate([normals, normals])
         return self._moved(both, normals)
@@ -135,7 +130,7 @@ class _Meshed:
         which, pair = np.nonzero(crossed[:, i] & crossed[:, j])
         first, second = i[pair], j[pair]
         near = _only(self.mesh, which)
-        for _ in range(CROSSING_HALVINGS):
+        for _ in range(BISECTIONS):
             if not len(first):
                 break
             near, first, second = halves(near), np.tile(first, 2), np.tile(second, 2)
@@ -148,7 +143,7 @@ class _Meshed:
     def _turn(self, values: Values, sign: float) -> BoundaryPoints:
         """Return points where a function is largest, or least."""
         near = _only(self.mesh, self.surface.kept(self.mesh.middles)[0])
-        for _ in range(CROSSING_HALVINGS):
+        for _ in range(BISECTIONS):
             most = (sign * values(near.corners)[..., 0]).max(axis=1)
             near = halves(_only(near, np.argsort(-most, kind="stable")[: TRUST.turn_triangles]))
         return near.middles

@@ -20,12 +20,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import OF_SOURCE, of_source
 from sharpfront.kernels import Orders
-from sharpfront.rounding import SLIGHT
+from sharpfront.rounding import NEWTON_STEPS, SLIGHT
 
 # Which octants about a vertex lie in the domain: below or above it along each axis in turn.
 Octants = tuple[bool, ...]
-# Newton's steps for a degree.
-NEWTON_STEPS = 8
 # Degrees closer than this are one, of several functions; guesses closer than that may be.
 SAME, NEARLY_SAME = 1e-4, 1e-3
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))

@@ -73,7 +73,7 @@ def _crossed_cells(
     last = np.where(rate < -ROUNDED, lengths, np.inf).min(axis=1)
     outside = np.any(along & (start >= -near), axis=1)
     out = (last - first > near) & ~outside
-    shares = np.linspace(0.0, 1.0, ADAPT.seen_on_ray + 2)[1:-1]
+    shares = np.linspace(0.0, 1.0, ADAPT.on_ray + 2)[1:-1]
     for i in np.flatnonzero(out):
         points = corner + (first[i] + (last[i] - first[i]) * shares)[:, None] * ray
         out[i] = domain.contains(points).any()

@@ -149,7 +149,7 @@ class PlaneCorners:
         """Return z half way from a place on the rim of a hole to the other side of the hole."""
         back = np.linalg.inv(np.array([[s.real, s.imag] for s in bare.slopes]).T)
         cut = angle + 0.5 * (2 * math.pi - angle)
-        lengths = 2.0 * np.geomspace(SLIGHT, 1.0, ADAPT.inside_rays)
+        lengths = 2.0 * np.geomspace(SLIGHT, 1.0, ADAPT.places)
         ray = lengths[:, None] * (back @ np.array([math.cos(cut), math.sin(cut)]))
         inside = self.problem.domain.contains(np.array(bare.place) + ray)
         half = 0.5 * lengths[int(np.argmax(inside))]
@@ -293,7 +293,7 @@ class PlaneCorners:
         Straight sides tell to rounding, as they have to in a slit; others are looked at.
         """
         if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = far * np.geomspace(SLIGHT, 1.0, ADAPT.inside_rays)
+            lengths = far * np.geomspace(SLIGHT, 1.0, ADAPT.places)
             return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
         for block in self.tiling.blocks:
             for wall in block.walls:

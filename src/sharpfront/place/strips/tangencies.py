@@ -19,10 +19,8 @@ from sharpfront.maps import Strip
 from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
-from sharpfront.rounding import SAME, SLIGHT
+from sharpfront.rounding import BISECTIONS, SAME, SLIGHT
 
-# Steps of bisections.
-STEPS = 40
 # A length of more than so many times a strip is not looked for.
 LONGEST = 1.0
 
@@ -109,7 +107,7 @@ def _tangency(
 ) -> Tangency | None:
     """Return the place between one with a thin layer, of a rate, and one without."""
     low, high, first = other, thin, thin
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         if _least_rates(problem, strip, np.array([middle]))[0] > SLIGHT * rate:
             high = middle
@@ -124,7 +122,7 @@ def _tangency(
     short, long = SAME * strip.length, LONGEST * strip.length
     if diffused(long) > slope * long or diffused(short) < slope * short:
         return None
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         length = math.sqrt(short * long)
         if diffused(length) > slope * length:
             short = length
