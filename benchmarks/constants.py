@@ -5,9 +5,9 @@ Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--kind 
 cores, and with ``--factors 0.01,100`` by other factors: what these do not change has no say. A
 number is a constant at the top of a module of the solver, or a field of a settings record.
 Problems are those of `honesty.py`, and of `random_plane.py` as the kinds `plane-time` and `fronts`
-(seed 5), that are solved within `--seconds`, `count` of each kind. A number is tried on the problems that run a function in which it stands. FILE gets a line for each
-number and factor, and a run that was cut short is taken up again; ``--markdown`` prints what FILE
-holds.
+(seed 5), that are solved within `--seconds`, `count` of each kind. A number is tried on those that
+run a function in which it stands. FILE gets a line for each number and factor, and a run that was
+cut short is taken up again; ``--markdown`` prints what FILE holds.
 """
 
 from __future__ import annotations
