@@ -4,10 +4,10 @@ Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--kind 
 [--count 6]``; with ``--share 3/16`` every sixteenth number from the third on, for a run on many
 cores, and with ``--factors 0.01,100`` by other factors: what these do not change has no say. A
 number is a constant at the top of a module of the solver, or a field of a settings record.
-Problems are those of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A
-number is tried on the problems that run a function in which it stands. FILE gets a line for each
-number and factor, and a run that was cut short is taken up again; ``--markdown`` prints what FILE
-holds.
+Problems are those of `honesty.py`, and of `random_plane.py` as the kinds `plane-time` and `fronts`
+(seed 5), that are solved within `--seconds`, `count` of each kind. A number is tried on those that
+run a function in which it stands. FILE gets a line for each number and factor, and a run that was
+cut short is taken up again; ``--markdown`` prints what FILE holds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -39,9 +39,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.sort(key=str(Path(__file__).resolve().parent).__eq__)
 
 import numpy as np
+import random_plane
 from honesty import limit, measured
 from hostile import KINDS, draw
-from hostile.drawn import Drawn
 
 import sharpfront as sf
 
@@ -50,6 +50,7 @@ ROOMS = (
     "mixture", "newton", "pieces", "place", "rows", "solve", "trust",
 )  # fmt: skip
 SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 100
+MOVING = ("plane-time", "fronts")  # in time in the plane
 # A changed number may take so many times as long as a problem is allowed.
 LONGER = 8.0
 
@@ -68,6 +69,15 @@ class Number:
         """Where it stands: room, module and name."""
         own = self.module.removeprefix("sharpfront.")
         return f"{own}.{self.record}.{self.name}" if self.record else f"{own}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A drawn problem."""
+
+    problem: Callable[[], sf.Problem]
+    tol: float
+    error: Callable[[sf.Solution], float]
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ def own_names(module: ModuleType) -> set[str]:
 def numbers(known: dict[str, ModuleType], rooms: list[str]) -> Iterator[Number]:
     """Yield what is halved and doubled."""
     for name, module in known.items():
-        if name.split(".")[1] not in rooms:
+        if not any(f"{name}.".startswith(f"sharpfront.{room}.") for room in rooms):
             continue
         for constant in sorted(own_names(module)):
             value = getattr(module, constant, None)
@@ -164,22 +174,33 @@ def forget() -> None:
             cache.cache_clear()
 
 
-def solved(case: Drawn) -> Result:
+def subject(kind: str, index: int) -> Subject | None:
+    """Return a drawn problem, none where nothing is known of its solution."""
+    if kind in MOVING:
+        own = random_plane.case(SEED, index, thin=kind == "fronts")
+        return Subject(lambda: own.problem, own.tol, lambda s: random_plane.errors(own, s))
+    case = draw(kind, SEED, index)
+    if case.truth is None:
+        return None
+    truth = functools.cache(case.truth)
+    return Subject(case.statement.problem, case.tol, lambda s: measured(case, s, truth()))
+
+
+def solved(case: Subject) -> Result:
     """Solve a problem and measure its true error."""
     started = time.process_time()
     try:
-        solution = sf.solve(case.statement.problem(), tol=case.tol)
+        solution = sf.solve(case.problem(), tol=case.tol)
     except Exception as error:
         return Result(0, 0, type(error).__name__, math.nan, math.nan, 0.0, case.tol)
     seconds = time.process_time() - started
-    truth = case.truth() if case.truth else None
-    error = measured(case, solution, truth) if truth else math.nan
+    error = case.error(solution) if solution.history else math.nan
     estimate = solution.error_estimate
     counts = solution.kernels, len(solution.history)
     return Result(*counts, solution.outcome.kind, estimate, error, seconds, case.tol)
 
 
-def limited(case: Drawn, seconds: float) -> Result:
+def limited(case: Subject, seconds: float) -> Result:
     """Solve a problem within a limit: a changed number may make it endless."""
 
     def end(*_: object) -> None:
@@ -199,7 +220,7 @@ def names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*(names_in(c) for c in inner))
 
 
-def used(case: Drawn) -> tuple[Result, set[tuple[str, str]]]:
+def used(case: Subject) -> tuple[Result, set[tuple[str, str]]]:
     """Return what a problem gives, and the names that its functions use, by module."""
     codes: set[CodeType] = set()
 
@@ -218,13 +239,15 @@ def used(case: Drawn) -> tuple[Result, set[tuple[str, str]]]:
     }  # fmt: skip
 
 
-def problems(kinds: list[str], count: int, seconds: float) -> Iterator[tuple[str, Drawn]]:
+def problems(kinds: list[str], count: int, seconds: float) -> Iterator[tuple[str, Subject]]:
     """Yield drawn problems that are solved soon, with their names."""
     for kind in kinds:
         found = 0
         for index in range(MOST_DRAWS):
-            case = draw(kind, SEED, index)
-            if case.truth is None or found == count:
+            if found == count:
+                break
+            case = subject(kind, index)
+            if case is None:
                 continue
             child = os.fork()
             if not child:

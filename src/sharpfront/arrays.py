@@ -22,8 +22,6 @@ Array = Any
 FloatArray = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-# Rounding of a double; asking NumPy takes longer than many an operation.
-EPS = float(np.finfo(float).eps)
 
 
 def namespace(*arrays: Array) -> Any:

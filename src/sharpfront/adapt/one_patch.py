@@ -35,6 +35,7 @@ from sharpfront.maps import AxisMap
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
+from sharpfront.rounding import CANCELLED
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
@@ -42,8 +43,6 @@ from sharpfront.trust.corners import contradicting_sides
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import left_free
 
-# A row this small beside the largest of its block is rounding.
-EMPTY_ROW = 1e-13
 _OF_ONE_PATCH = (
     "the larger of two: the change from the solution with fewer functions along every axis, and "
     "twice the change if equations weigh a hundred times more against conditions; relative to "
@@ -247,7 +246,7 @@ def _unit_rows(
     blocks = list(assemble(rows, bases, problem.coordinates).blocks)
     blocks += [*_seams(problem, bases, math.ceil(every / (2 * d)), seed)]
     blocks += [_integral(c, problem, bases, single) for c in _integrals(problem)]
-    return LinearSystem(tuple(blocks)).with_unit_rows(EMPTY_ROW), tuple(rows)
+    return LinearSystem(tuple(blocks)).with_unit_rows(CANCELLED), tuple(rows)
 
 
 def _seams(problem: Problem, bases: Mapping[str, Basis], count: int, seed: int) -> list[Block]:

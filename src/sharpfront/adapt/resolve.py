@@ -10,7 +10,6 @@ from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.adapt.settings import RESOLVE
 from sharpfront.adapt.uniqueness import confirmed
-from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
 from sharpfront.checks import explained_fields
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -33,6 +32,7 @@ from sharpfront.place.line.settings import LINE
 from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
+from sharpfront.rounding import EPS
 from sharpfront.rows.line_rows import line_system
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Flags, FloatArray
 from sharpfront.kernels import Orders
+from sharpfront.rounding import SAME
 
 ComplexArray = NDArray[np.complex128]
 # At the corner itself slopes are those so far away from it, in units of the domain.
 NEAREST = 1e-15
-# Angles this close to that of the cut, in radians, are on it.
-ON_CUT = 1e-9
 # From FADED on what fades is nothing, also with the largest powers; in files FADES stands for it.
 FADED, FADES = 7.0, -1.0
 
@@ -157,7 +156,7 @@ class CornerFunctions:
         """Return log z at points, on the cut itself from the side where given angles are."""
         out = self._logarithm(points)
         around = np.round((toward - out.imag) / (2 * np.pi))
-        on_cut = np.abs(np.sin(0.5 * (out.imag - self.cut))) < ON_CUT
+        on_cut = np.abs(np.sin(0.5 * (out.imag - self.cut))) < SAME
         return np.asarray(out + 2j * np.pi * np.where(on_cut, around, 0.0))
 
     def _table(self, points: FloatArray, logarithm: ComplexArray, orders: Orders) -> ComplexArray:

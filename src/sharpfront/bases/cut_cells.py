@@ -16,11 +16,12 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from sharpfront.arrays import Flags, FloatArray, remembered
-from sharpfront.bases.cut_interior import RANK, Frame, Inside
+from sharpfront.bases.cut_interior import Frame, Inside
 from sharpfront.bases.legendre import gauss, legendre_table, norms
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.panels import Panels, Stretch
 from sharpfront.maps import Strip
+from sharpfront.rounding import ROUNDED, SAME, SLIGHT
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 # the end as the one before, for another side may begin there at a sharp angle.
 EVEN, NEAR_ENDS = np.linspace(-0.98, 0.98, 98), 0.02 * 0.6 ** np.arange(1, 34)
 RIM_PLACES = np.concatenate([[-1.0], NEAR_ENDS[::-1] - 1.0, EVEN, 1.0 - NEAR_ENDS, [1.0]])
-# Points as close as this share of all are one.
-CORNER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class StripEdges:
         gaps, nearest = map(np.asarray, self.tree.query(points, 2))
         there = self.table[nearest]
         away = np.sum((points[:, None] - there[..., :2]) * there[..., 2:4], axis=2)
-        corner = gaps[:, 1] - gaps[:, 0] < CORNER * float(np.ptp(self.tree.data, axis=0).max())
+        corner = gaps[:, 1] - gaps[:, 0] < SAME * float(np.ptp(self.tree.data, axis=0).max())
         inwards = np.sum(there[:, 1, 4:] * there[:, 0, 2:4], axis=1) > 0.0
         both = np.where(inwards, away.min(axis=1), away.max(axis=1))
         out = np.where(corner, both, away[:, 0])
@@ -85,13 +84,6 @@ class StripEdges:
 Interval = tuple[float, float]
 # A side of a strip: axis of its normal in the strip, and end.
 StripSide = tuple[Strip, int, int]
-# A side is looked at so far to both its sides, in units of the box: one that lies on the boundary
-# has the domain on one side only.
-BESIDE = 1e-6
-# Ends of stretches as close to a side as that, in units of the box, lie on it.
-ON_RIM = 1e-6
-# Of sides shorter pieces than that, in units of the box, are left out.
-SHORTEST = 1e-6
 # Points on the boundary for every function along an axis, where the boundary is as long as the box.
 ALONG, FEWEST_ALONG = 2.0, 3
 # Points of a stretch that tell how far it reaches.
@@ -151,7 +143,7 @@ class Cut(Inside):
         """A smaller box about what lies inside."""
         low, high = (np.clip(f(self.seen, axis=0), self.low, self.high) for f in (np.min, np.max))
         # Nothing is left of an axis along which the boundary only touches.
-        thin = high - low < SHORTEST * (self.high - self.low)
+        thin = high - low < SLIGHT * (self.high - self.low)
         return np.where(thin, self.low, low), np.where(thin, self.high, high)
 
     @cached_property
@@ -173,7 +165,7 @@ class Cut(Inside):
         across = legendre_table(z[:, 1], DEGREE)[0]
         moments = np.einsum("m,mi,mj->ij", weights * normals[:, 0], along, across).ravel()
         values = Frame((points - middle) / half, (DEGREE, DEGREE)).values
-        return points, np.asarray(lstsq(values.T, moments, RANK, lapack_driver="gelsy")[0])
+        return points, np.asarray(lstsq(values.T, moments, ROUNDED, lapack_driver="gelsy")[0])
 
     @cached_property
     def _rim(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -286,14 +278,14 @@ class Region:
     ) -> tuple[list[Interval], list[Interval]]:
         """Return what of a side has the domain on both its sides, and where it has it inside."""
         place, rest, size = (high if end else low)[axis], 1 - axis, high - low
-        on = np.abs(ends[:, axis] - place) < ON_RIM * size[axis]
+        on = np.abs(ends[:, axis] - place) < SLIGHT * size[axis]
         cuts = np.unique(np.clip(ends[on, rest], low[rest], high[rest]))
         cuts = np.concatenate([[low[rest]], cuts, [high[rest]]])
         pairs = np.stack([cuts[:-1], cuts[1:]], axis=1)
-        pairs = pairs[pairs[:, 1] - pairs[:, 0] > SHORTEST * size[rest]]
+        pairs = pairs[pairs[:, 1] - pairs[:, 0] > SLIGHT * size[rest]]
         middles = np.empty((2, len(pairs), 2))
         middles[:, :, rest] = pairs.mean(axis=1)
-        inwards = BESIDE * size[axis] * (-1.0 if end else 1.0)
+        inwards = SLIGHT * size[axis] * (-1.0 if end else 1.0)
         middles[:, :, axis] = np.array([[place + inwards], [place - inwards]])
         if self.domain.periodic_axes[axis]:
             middles[:, :, axis] = np.clip(middles[:, :, axis], *self.domain.bounds[:, axis])

@@ -12,6 +12,7 @@ from sharpfront.arrays import Flags, FloatArray, Ints, remembered
 from sharpfront.bases.legendre import gauss, legendre_table, norms, product_points
 from sharpfront.bases.total_degree import is_joint, leading_degrees, products
 from sharpfront.geometry import BoundaryPoints
+from sharpfront.rounding import ROUNDED
 
 # Points along an axis at first, in the plane and in space, beyond which they become this factor
 # denser, up to so many.
@@ -19,8 +20,6 @@ FIRST, DENSER, MOST = {2: 12, 3: 8}, 1.3, {2: 300, 3: 120}
 # Where less than this share of them lies inside, a slanted strip perhaps, along whose middle all
 # may stand, points are spread evenly instead, out of so many at most.
 THIN, CANDIDATES = 0.1, {2: 600_000, 3: 2_000_000}
-# Combinations of functions that are smaller than this inside are rounding.
-RANK = 1e-12
 
 
 class Inside(ABC):
@@ -147,7 +146,7 @@ class Frame:
 
     def fitted(self, values: FloatArray) -> FloatArray:
         """Return the weights of the functions that come closest to values at the points."""
-        return np.asarray(lstsq(self.values, values, RANK, lapack_driver="gelsy")[0])
+        return np.asarray(lstsq(self.values, values, ROUNDED, lapack_driver="gelsy")[0])
 
     def fitted_block(self, values: FloatArray) -> FloatArray:
         """Return the same as an array over the axes."""

@@ -10,14 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import Flags, FloatArray, Ints
-from sharpfront.bases.cut_cells import BESIDE, Region, StripEdges
+from sharpfront.bases.cut_cells import Region, StripEdges
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut_cells import SolidRegion
-
-# Points this close to a strip belong to it, as a share of the domain.
-NEAR = 1e-9
-# A point this far from all sides of a patch is not on them, as a share of the domain.
-WITHIN = 1e-14
+from sharpfront.rounding import CANCELLED, SAME, SLIGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ class Lattice:
         done = (out >= 0) & self._has(at, out)
         done[~done] = self._within(at[~done], out[~done])
         for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
-            other = self._found(at + NEAR * self.extent * np.array(signs))
+            other = self._found(at + SAME * self.extent * np.array(signs))
             better = ~done & (other >= 0) & (other != owner)
             better[better] = self._has(at[better], other[better])
             out, done = np.where(better, other, out), done | better
@@ -97,7 +93,7 @@ class Lattice:
         for i in np.unique(owner[owner >= 0]):
             patch, here = self.patches[i], np.flatnonzero(owner == i)
             gaps = np.minimum(at[here] - patch.low, patch.high - at[here])
-            inner = here[gaps.min(axis=1) > WITHIN * self.extent]
+            inner = here[gaps.min(axis=1) > CANCELLED * self.extent]
             out[inner] = patch.cut is not None and patch.has(at[inner])
         return out
 
@@ -107,7 +103,7 @@ class Lattice:
         for i in np.unique(owner[~out & (owner >= 0)]):
             patch, here = self.patches[i], np.flatnonzero(owner == i)
             inwards = 0.5 * (patch.low + patch.high) - at[here]
-            out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
+            out[here] = patch.cut is not None and patch.has(at[here] + SLIGHT * inwards)
         return out
 
     def _nearest(self, at: FloatArray) -> Ints:

@@ -23,12 +23,13 @@ from sharpfront.bases.legendre import gauss, product_points
 from sharpfront.bases.surface_harmonics import SurfaceHarmonics, degrees_of
 from sharpfront.kernels import Orders
 from sharpfront.maps import Shell, jacobian
+from sharpfront.rounding import SLIGHT
 
 # In files this stands before layers.
 LAYER = -2.0
-# Points are of a shell if they are no farther out of it than this share of its size; out of the
-# solid, where nothing is fitted, no farther than the other.
-WITHIN_SHELL, OUT_OF = 1e-6, 0.02
+# Points are of a shell if they are no farther out of the solid, where nothing is fitted, than this
+# share of its size.
+OUT_OF = 0.02
 # Points along the surface for every harmonic.
 LAYER_OVERSAMPLED = 1.5
 # Places along each side of a shell next to which feet of points are looked for.
@@ -65,14 +66,14 @@ class SurfaceCollar:
         """Return distances of the points that lie in shells."""
         at, out, whose = self._nearest(points)
         # The foot of a point beside an edge may be in another shell than the place next to it.
-        lost = np.flatnonzero((out > WITHIN_SHELL) & (out < np.inf))
+        lost = np.flatnonzero((out > SLIGHT) & (out < np.inf))
         for i, shell in enumerate(self.shells if len(lost) else ()):
             own = shell.inverse(points[lost])
             gap = _beyond(shell, own)
             better = gap < out[lost]
             here = lost[better]
             out[here], whose[here], at[here] = gap[better], i, own[better]
-        which = np.flatnonzero(out <= WITHIN_SHELL)
+        which = np.flatnonzero(out <= SLIGHT)
         slope, bend = np.zeros((len(which), 3)), np.zeros((len(which), 3, 3))
         for i in np.unique(whose[which]).tolist():
             here = np.flatnonzero(whose[which] == i)
@@ -186,7 +187,7 @@ class LayerFunctions:
     def at_end(self) -> FloatArray:
         """The functions at places where they end, (m, functions)."""
         shells = self.beside.shells
-        ends = [spread_along(s, 3, np.array([(1.0 - WITHIN_SHELL) * s.depth])) for s in shells]
+        ends = [spread_along(s, 3, np.array([(1.0 - SLIGHT) * s.depth])) for s in shells]
         at = np.concatenate([s.points(x) for s, x in zip(shells, ends, strict=True)])
         return self.values(at, (0, 0, 0))
 
@@ -246,7 +247,7 @@ def _depths(count: int) -> FloatArray:
 def _beyond(shell: Shell, at: FloatArray) -> FloatArray:
     """Return how far positions are out of a shell, in units of its size; less out of the solid."""
     out = np.maximum(-at, at - shell.size) / shell.size
-    out[:, 2] = np.where(at[:, 2] < 0.0, WITHIN_SHELL / OUT_OF * out[:, 2], out[:, 2])
+    out[:, 2] = np.where(at[:, 2] < 0.0, SLIGHT / OUT_OF * out[:, 2], out[:, 2])
     return np.asarray(out.max(axis=1))
 
 

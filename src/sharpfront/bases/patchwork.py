@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.axis_functions import table_at
 from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
-from sharpfront.bases.lattice import NEAR, Lattice, Sides
+from sharpfront.bases.lattice import Lattice, Sides
 from sharpfront.bases.legendre import block_at, blocks_at, legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.serialisation import restored_parts, saved
@@ -20,6 +20,7 @@ from sharpfront.bases.total_degree import is_joint
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import Chart, jacobian, pulled_back
+from sharpfront.rounding import SAME
 
 _Groups = list[tuple[int, Ints]]
 # Weights that are gathered for points at a time.
@@ -133,7 +134,7 @@ class PatchworkBasis:
             first = int(lattice.members[0])
             if self.patches[first].chart is None:
                 # Boxes of space have what no strip along a curve has.
-                gap = gap + NEAR * lattice.extent + self.sides.beyond(points, first)
+                gap = gap + SAME * lattice.extent + self.sides.beyond(points, first)
             out = np.where(gap < least, found, out)
             least = np.minimum(gap, least)
         return out

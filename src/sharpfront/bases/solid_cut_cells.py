@@ -18,12 +18,11 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.surfaces import Surface, spread_over
 from sharpfront.maps import Shell
+from sharpfront.rounding import SLIGHT
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# A side is looked at so far to both its sides, in units of it.
-BESIDE_FACE = 1e-6
 # Points along an axis that tell what of a box lies inside.
 LOOKED = 10
 # Points of the surface for an area as large as a side of the box that tell whether it cuts the box.
@@ -203,7 +202,7 @@ class SolidRegion:
                 continue
             at = product_points([low[a] + (high[a] - low[a]) * shares for a in rest])
             beyond = np.insert(at, axis, place, axis=1)
-            beyond[:, axis] += (1.0 if place == high[axis] else -1.0) * BESIDE_FACE * np.ptp(at)
+            beyond[:, axis] += (1.0 if place == high[axis] else -1.0) * SLIGHT * np.ptp(at)
             inside = self.contains(beyond)
             if inside.any() and not inside.all():
                 return True
@@ -212,7 +211,7 @@ class SolidRegion:
     def on_both_sides(self, points: FloatArray, axis: int, size: float) -> Flags:
         """Tell which points of a plane across an axis have the solid on both its sides."""
         step = np.zeros(3)
-        step[axis] = BESIDE_FACE * size
+        step[axis] = SLIGHT * size
         beside = np.stack([points + step, points - step])
         if self.domain.periodic_axes[axis]:
             beside[..., axis] = np.clip(beside[..., axis], *self.domain.bounds[:, axis])
@@ -242,7 +241,7 @@ class SolidRegion:
 
 def _on_sides(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return points just inside of the edges and sides of a box."""
-    room = BESIDE_FACE * (high - low)
+    room = SLIGHT * (high - low)
     axes = [np.linspace(a, b, LOOKED) for a, b in _ends(low + room, high - room)]
     every = []
     for axis, end in itertools.product(range(3), (0, -1)):

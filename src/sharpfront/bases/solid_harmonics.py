@@ -22,6 +22,7 @@ from scipy.special import rgamma
 
 from sharpfront.arrays import Flags, FloatArray, remembered
 from sharpfront.kernels import Orders
+from sharpfront.rounding import SAME
 
 # Terms of the series in sin(t/2)^2, of which 0.212 is the largest between a ray and a corner of the
 # cube around it.
@@ -32,8 +33,6 @@ WIDEST = math.sqrt((math.sqrt(3.0) - 1.0) / (math.sqrt(3.0) + 1.0))
 NEAREST_RAY = 1e-15
 # The step with which factors are differentiated by the degree, in the complex plane.
 STEP = 1e-30
-# Angles are known to this, in half turns.
-ROUNDED = 1e-9
 _AROUND = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
@@ -88,7 +87,7 @@ class Fan:
         if self.quadrants == 4:
             return np.asarray(near)
         turn = _angle(x, self.quadrants) / np.pi
-        return np.asarray(near & (turn >= -ROUNDED) & (turn <= 0.5 * self.quadrants + ROUNDED))
+        return np.asarray(near & (turn >= -SAME) & (turn <= 0.5 * self.quadrants + SAME))
 
     def tables(
         self, points: FloatArray, orders: Orders, degrees: Iterable[float]

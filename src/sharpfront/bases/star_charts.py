@@ -9,9 +9,7 @@ from sharpfront.bases.legendre import gauss
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.geometry.star_surface import Square
 from sharpfront.maps import Shell
-
-# Weights of a map that are smaller than this share are rounding.
-TRIMMED = 1e-14
+from sharpfront.rounding import CANCELLED
 
 
 def shell_of(square: Square, depth: float) -> Shell:
@@ -19,7 +17,7 @@ def shell_of(square: Square, depth: float) -> Shell:
     points, normals = square.points, square.normals
     # Without weights that are rounding: a shell is evaluated more than all else.
     sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
-    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > TRIMMED)
+    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > CANCELLED)
     n = int(large[-1]) + 1
     points, normals = points[:n, :n], normals[:n, :n]
     whole = Shell(points, normals, (2.0, 2.0), depth)

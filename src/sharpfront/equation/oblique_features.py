@@ -17,19 +17,14 @@ from sharpfront.equation.expression import Apply, Constant, Expression, Values, 
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.narrow_features import inner_arguments, steep_arguments
 from sharpfront.equation.values import environment
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME, SLIGHT
 
 # Functions at most whose zeros are gone to, and points from which that is done.
 MOST, STARTS = 8, 512
 # Of these, points from which places are gone to where two lines meet, and such places at most.
 CORNERS = 16
 # Two lines run side by side where they are no farther apart than this share of the domain.
-BESIDE = 0.02
-# Newton's steps, those of a difference quotient beside the domain, and how close a zero must be.
-NEWTON_STEPS, QUOTIENT, CLOSE = 40, 1e-7, 1e-9
-# Places closer than this share of the domain are one.
-SAME = 1e-12
-# Lines at less than this angle, squared, do not meet.
-PARALLEL = 1e-12
+ALONGSIDE = 0.02
 
 
 def places_across(
@@ -60,7 +55,8 @@ def places_across(
     for i, j in pairs:
         if across[i] or across[j]:
             near = (
-                np.abs(single[i] - single[j]).max(axis=1) < BESIDE * (bounds[1] - bounds[0]).max()
+                np.abs(single[i] - single[j]).max(axis=1)
+                < ALONGSIDE * (bounds[1] - bounds[0]).max()
             )
             found.append(0.5 * (single[i] + single[j])[near])
     corners = _apart(np.concatenate(meetings), bounds)
@@ -164,9 +160,9 @@ def _gone_to(
             points[moving] = here - extent * change
             before, after = away[moving], np.abs(change).max(axis=2)
             away[moving] = after
-            still = (after > CLOSE) & ((after < 0.9 * before) | (after > 1e-3))
+            still = (after > SAME) & ((after < 0.9 * before) | (after > 1e-3))
             moving = moving[still.any(axis=1)]
-    return np.where((away < CLOSE)[..., None], points, np.nan)
+    return np.where((away < SAME)[..., None], points, np.nan)
 
 
 def _change(values: Values, slopes: Values) -> Values:
@@ -177,7 +173,7 @@ def _change(values: Values, slopes: Values) -> Values:
     a, b, c = products[:, 0, 0], products[:, 0, 1], products[:, 1, 1]
     first, second = c * values[:, 0] - b * values[:, 1], a * values[:, 1] - b * values[:, 0]
     # Two functions of one direction have no common zero.
-    free = np.where(a * c - b * b > PARALLEL * a * c, a * c - b * b, np.nan)
+    free = np.where(a * c - b * b > ROUNDED * a * c, a * c - b * b, np.nan)
     return np.asarray(
         (first[:, None] * slopes[:, 0] + second[:, None] * slopes[:, 1]) / free[:, None]
     )
@@ -188,7 +184,7 @@ def _slopes(
 ) -> tuple[Values, Values]:
     """Return values (m, k) and slopes (m, k, d) in units of the domain."""
     m, d = points.shape
-    shifts = QUOTIENT * np.concatenate([np.zeros((1, d)), np.eye(d), -np.eye(d)])
+    shifts = SLIGHT * np.concatenate([np.zeros((1, d)), np.eye(d), -np.eye(d)])
     every = (points + (shifts * extent)[:, None]).reshape(-1, d)
     leaves = environment(coordinates, every)
     values = np.stack(
@@ -198,7 +194,7 @@ def _slopes(
         ],
         axis=-1,
     ).reshape(2 * d + 1, m, -1)
-    slopes = (values[1 : d + 1] - values[d + 1 :]) / (2.0 * QUOTIENT)
+    slopes = (values[1 : d + 1] - values[d + 1 :]) / (2.0 * SLIGHT)
     return values[0], np.moveaxis(slopes, 0, -1)
 
 
@@ -206,5 +202,5 @@ def _apart(points: Values, bounds: Values) -> Values:
     """Return those of the points inside that differ by more than rounding."""
     with np.errstate(invalid="ignore"):
         inside = points[np.all((points >= bounds[0]) & (points <= bounds[1]), axis=1)]
-    rounded = np.round((inside - bounds[0]) / (bounds[1] - bounds[0]) / SAME)
+    rounded = np.round((inside - bounds[0]) / (bounds[1] - bounds[0]) / ROUNDED)
     return np.asarray(inside[np.unique(rounded, axis=0, return_index=True)[1]])

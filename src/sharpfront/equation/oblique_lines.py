@@ -13,9 +13,8 @@ from sharpfront.equation.expression import Expression, Values
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.level_curves import centres
 from sharpfront.equation.values import environment
+from sharpfront.rounding import SAME
 
-# Values that differ by less than this share are the same.
-ROUNDING = 1e-9
 # How close to a line its two sides are compared, as a share of the domain. Between the two the gap
 # of what goes on, x^0.05 included, falls by this factor at least.
 ASIDE, FALLS = (1e-9, 1e-12), 0.8
@@ -33,7 +32,7 @@ class Line:
     @property
     def is_slanted(self) -> bool:
         """Whether it is parallel to no axis."""
-        return min(map(abs, self.normal)) > ROUNDING
+        return min(map(abs, self.normal)) > SAME
 
     def distances(self, points: Values) -> Values:
         """Return how far points are from it, with a sign."""
@@ -93,7 +92,7 @@ def distinct(lines: Iterable[Line], bounds: Values) -> tuple[Line, ...]:
     for line in lines:
         others = np.array([(*k.normal, k.offset / size) for k in kept]).reshape(-1, 3)
         gaps = np.abs(others - (*line.normal, line.offset / size)).max(axis=1, initial=0.0)
-        if not np.any(gaps < ROUNDING):
+        if not np.any(gaps < SAME):
             kept.append(line)
     return tuple(kept)
 
@@ -116,7 +115,7 @@ def _linear(
     table = np.column_stack([points, np.ones(len(points))])
     (a, b, c), *_ = np.linalg.lstsq(table, values)
     size = float(np.hypot(a, b))
-    if np.abs(table @ [a, b, c] - values).max() > ROUNDING * np.abs(values).max() or not size:
+    if np.abs(table @ [a, b, c] - values).max() > SAME * np.abs(values).max() or not size:
         return None
     sign = -1.0 if (a, b) < (0.0, 0.0) else 1.0
     line = Line((float(sign * a / size), float(sign * b / size)), float(-sign * c / size))
@@ -148,7 +147,7 @@ def goes_on(
         step = distance * size * normal
         below, above = (values_at(graph, names, places + k * step) for k in (-1.0, 1.0))
         gaps.append(float(np.abs(above - below).max(initial=0.0)))
-    return gaps[1] <= max(ROUNDING, FALLS * gaps[0])
+    return gaps[1] <= max(SAME, FALLS * gaps[0])
 
 
 def values_at(expression: Expression, names: Sequence[str], points: Values) -> Values:

@@ -9,6 +9,7 @@ from functools import cached_property
 from sharpfront.equation.expression import Derivative, Expression, Key, Values
 from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import Term, is_linear, tangent_terms
+from sharpfront.equation.program import Program
 from sharpfront.equation.values import at_points
 
 
@@ -33,6 +34,11 @@ class Operator:
     def derivatives(self) -> tuple[Derivative, ...]:
         """The derivatives in it."""
         return derivatives_in(self.expression)
+
+    @cached_property
+    def program(self) -> Program:
+        """Its value and its tangents in one pass, for where they are asked for again and again."""
+        return Program([self.expression, *(term.coefficient for term in self.terms)])
 
     def at(self, leaves: Mapping[Key, Values], count: int) -> Values:
         """Return its values at `count` points."""

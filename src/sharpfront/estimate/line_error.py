@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import EPS, FloatArray, largest
+from sharpfront.arrays import FloatArray, largest
 from sharpfront.bases.even_kernels import checking_middles, kernel_table
 from sharpfront.bases.line_basis import LineBasis
 from sharpfront.bases.line_patch import LinePatch
@@ -16,6 +16,7 @@ from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
 from sharpfront.kernels.assemble import Block
 from sharpfront.maps import Points
 from sharpfront.problem.line_problem import IntegralTerm, LineProblem, integrate, value
+from sharpfront.rounding import EPS
 from sharpfront.rows.line_rows import integral_row, integrated_weight, remainder
 
 

@@ -8,14 +8,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
+from sharpfront.rounding import ROUNDED, SAME
 
 if TYPE_CHECKING:
     from sharpfront.evolve.time_system import TimeSystem
-
-# Speeds below this share of the largest are none.
-STANDS = 1e-9
-# Shares of equations below this one of the largest are rounding.
-NEGLIGIBLE = 1e-12
 
 
 class Characteristics(NamedTuple):
@@ -26,10 +22,10 @@ class Characteristics(NamedTuple):
 
     def leaving(self, side: int) -> FloatArray | None:
         """Return the shares of what does not come in at an end; None where they are not told."""
-        stays = np.abs(self.speeds) <= STANDS * np.abs(self.speeds).max()
+        stays = np.abs(self.speeds) <= SAME * np.abs(self.speeds).max()
         chosen = self.shares[stays | (self.speeds < 0 if side == 0 else self.speeds > 0)]
         chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, initial=0.0), 1e-300)[:, None]
-        chosen[np.abs(chosen) < NEGLIGIBLE] = 0.0
+        chosen[np.abs(chosen) < ROUNDED] = 0.0
         return chosen if np.isfinite(chosen).all() else None
 
 

@@ -17,11 +17,10 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import with_leaves
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
+from sharpfront.rounding import ROUNDED
 
 # Places at which it is looked at.
 _LOOKED_AT = 65
-# What vanishes is below this share of what it is where the unknown is largest.
-_VANISHED = 1e-12
 
 
 def with_diffusion(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
@@ -47,7 +46,7 @@ def _kept_up(system: TimeSystem, index: int, share: float) -> Residual:
     none, all_, rate = (
         _at(e, system, name, v) for e, v in ((factor, 0.0), (factor, size), (own[0, 1], size))
     )
-    if not np.all(np.abs(none) <= _VANISHED * np.abs(all_).max()) or not np.all(all_ * rate < 0.0):
+    if not np.all(np.abs(none) <= ROUNDED * np.abs(all_).max()) or not np.all(all_ * rate < 0.0):
         return equation
     small = share * max(1.0, size)
     sense = float(np.sign(rate[0]))

@@ -22,13 +22,8 @@ from sharpfront.equation.graph import evaluate
 from sharpfront.errors import EquationError
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import Residual, TimeSystem
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME
 
-# Values at an end are known to this share of those beside it.
-ROUNDING = 1e-10
-# So soon after the beginning of time a state is that of the start, as a share of the span.
-JUST_BEGUN = 1e-12
-# Steps of Newton's method for how much is added, and the last change of it, relative to itself.
-STEPS, UNCHANGED = 25, 1e-12
 # Conditions hold derivatives below this order.
 MOST_DERIVATIVES = 4
 # Derivatives at an end from values there and at four places beside it, in units of their distance.
@@ -98,7 +93,7 @@ def corrections(
         # Ahead of a front into an unstable state what is small counts relative to itself. A slope
         # is missed in every step, however short, by as much as it is over an element.
         reach = (system.high - system.low) ** order
-        missing |= abs(amount) * reach > sizes[i] * max(1e-3 * tol, ROUNDING)
+        missing |= abs(amount) * reach > sizes[i] * max(1e-3 * tol, SAME)
         width = _spread_over(amount, order, LINE_MARCH.worth * tol * sizes[i], abs(h) * 1e5, least)
         conditions.append(condition)
         found.append((i, EndCorrection(side, amount, width, order)))
@@ -165,7 +160,7 @@ def _together(
     As they are where it does not end.
     """
     amounts = np.zeros(len(found))
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         here = _added(system, leaves, found, amounts)
         missed = np.array([float(c.at(here, 1)[0]) for c in conditions])
         matrix = np.zeros((len(found), len(found)))
@@ -179,7 +174,7 @@ def _together(
         except np.linalg.LinAlgError:
             return found
         amounts = amounts - change
-        if np.all(np.abs(change) <= UNCHANGED * np.maximum(np.abs(amounts), ROUNDING)):
+        if np.all(np.abs(change) <= ROUNDED * np.maximum(np.abs(amounts), SAME)):
             break
     if not np.isfinite(amounts).all():
         return found
@@ -226,7 +221,7 @@ def _leaves(
         ("coordinate", "t"): np.array([t]),
         ("normal", system.space): np.array([2.0 * side - 1.0]),
     }
-    starts = t - system.span[0] <= JUST_BEGUN * (system.span[1] - system.span[0])
+    starts = t - system.span[0] <= ROUNDED * (system.span[1] - system.span[0])
     for name, u in zip(system.names, states, strict=True):
         for k, stencil in enumerate(STENCILS):
             leaves["derivative", name, (k, 0)] = np.array([np.dot(stencil, u) / inward**k])

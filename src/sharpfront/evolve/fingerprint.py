@@ -17,11 +17,10 @@ from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
+from sharpfront.rounding import ROUNDED
 
 # Places at which formulas and initial states are looked at, and numbers kept of each.
 FINGERPRINTED, KEPT = 4096, 4
-# Relative to the size of the numbers; rounding differs from machine to machine.
-ALIKE = 1e-11
 
 
 def fingerprint(problem: Problem, until: float) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def require_same(problem: Problem, saved: Mapping[str, Any] | None) -> None:
         numbers = np.asarray(known["numbers"])
         if own["words"] == list(known["words"]) and own["numbers"].shape == numbers.shape:
             size = np.abs(numbers).max(axis=1, keepdims=True)
-            if np.all(np.abs(own["numbers"] - numbers) <= ALIKE * size):
+            if np.all(np.abs(own["numbers"] - numbers) <= ROUNDED * size):
                 return
     raise ProblemError(
         "resume= takes a solution of the same problem in time that was interrupted or stopped, "

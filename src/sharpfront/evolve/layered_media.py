@@ -14,6 +14,7 @@ from sharpfront.equation.weak import is_delta, is_weak
 from sharpfront.errors import ProblemError
 from sharpfront.pieces.frame import Bends
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 
 _KNOWN = (
     "With time= a coefficient that jumps inside a derivative is known as k in (k * u.dx).dx, "
@@ -22,8 +23,6 @@ _KNOWN = (
 )
 # Moments and values of the unknown at which a factor is looked at on both sides of an edge.
 _MOMENTS, _VALUES = 9, 33
-# By so much more than rounding the ratio of both sides may differ between them.
-_SAME = 1e-9
 
 
 def layers_of(
@@ -108,5 +107,5 @@ def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
     if not ratios.size or not np.isfinite(ratios).all():
         return 0.0
     first = float(np.median(ratios))
-    same = np.abs(ratios - first) <= _SAME * abs(first)
+    same = np.abs(ratios - first) <= SAME * abs(first)
     return first if same.all() else float("nan")

@@ -16,9 +16,7 @@ from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
-
-# How long after a jump data are looked at, as a share of the coming step.
-AFTER_A_JUMP = 1e-9
+from sharpfront.rounding import SAME
 
 
 def in_units(
@@ -79,7 +77,7 @@ def seeing(run: Run, nodes: FloatArray, t: float, ahead: float) -> FloatArray:
     ahead = min(ahead, run.agenda.longest(t), run.span[1] - t)
     # Where data jump, those right after it count.
     jump = t == run.span[0] or run.agenda.is_stop(t)
-    first = t + AFTER_A_JUMP * ahead if jump else t
+    first = t + SAME * ahead if jump else t
     return attentive(run.mesher, run.watches, nodes, (first, t + 0.5 * ahead, t + ahead))
 
 

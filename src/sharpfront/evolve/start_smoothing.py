@@ -22,7 +22,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import shortened
 from sharpfront.equation.edges import edges_along
 from sharpfront.equation.narrow_features import foci
-from sharpfront.evolve.end_corrections import ROUNDING, EndCorrection, corrections
+from sharpfront.evolve.end_corrections import EndCorrection, corrections
 from sharpfront.evolve.settings import LINE_MARCH
 from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.place.line.sampling import Function
@@ -35,6 +35,7 @@ from sharpfront.place.line.singularities import (
     points_and_values,
     unseen_of,
 )
+from sharpfront.rounding import SAME
 
 # The start is looked at this share of the span later: after `np.where(t > 0, 1, 0)` has jumped, and
 # before what varies in a millionth of the span has changed by more than values are known.
@@ -140,7 +141,7 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         size = max(1.0, float(np.abs(look[1]).max()))
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
         if system.periodic:
-            breaks += _at_seam(plain, breaks, max(1e-3 * tol, ROUNDING) * size)
+            breaks += _at_seam(plain, breaks, max(1e-3 * tol, SAME) * size)
         widths = _apart(breaks, [_width(b, tol * size, length, least) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)

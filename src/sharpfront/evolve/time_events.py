@@ -25,6 +25,7 @@ from sharpfront.evolve.time_system import TimeSystem
 from sharpfront.evolve.watched_formula import BROKEN, LOOKED_AT, Span, watched
 from sharpfront.place.line.sampling import sampled
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.trust.events import Event
 from sharpfront.trust.formula_parts import Formula, formula, held_numbers
 
@@ -39,8 +40,6 @@ STRETCH = 1.5
 # drawn problems take 1.0, 1.06 and 1.2 times as long with 3, 12 and 40 of them, and one of them
 # takes 33 steps in the place of 31 with 3.
 BENDS = 6
-# Moments closer than this share of the span are one.
-SAME = 1e-9
 # Moments at which equations are looked at ahead, evenly and where much varies.
 AHEAD = 9
 # Points spread over the domain for the look at place and time together.

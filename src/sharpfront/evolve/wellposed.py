@@ -8,8 +8,9 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.characteristics import STANDS, at_start, characteristics
+from sharpfront.evolve.characteristics import at_start, characteristics
 from sharpfront.problem.initial import velocity_name
+from sharpfront.rounding import SAME
 
 if TYPE_CHECKING:
     from sharpfront.evolve.time_system import Residual, TimeSystem
@@ -52,7 +53,7 @@ def _require_inflow(system: TimeSystem) -> None:
     largest = max((float(np.abs(s).max()) for s in inside if s is not None), default=0.0)
     for side, end in enumerate((system.low, system.high)):
         found = [_speeds(system, end, t) for t in np.linspace(*span, 9)]
-        known = [s for s in found if s is not None and np.all(np.abs(s) > STANDS * largest)]
+        known = [s for s in found if s is not None and np.all(np.abs(s) > SAME * largest)]
         counts = {int(np.sum(s > 0 if side == 0 else s < 0)) for s in known}
         if len(known) < len(found) or len(counts) != 1:
             # Nothing flows there, or the flow turns on the way: it cannot be told.

@@ -17,6 +17,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.fit.data import with_rows
 from sharpfront.fit.model import Model, Point
 from sharpfront.geometry.sampling import unit_sample
+from sharpfront.rounding import BISECTIONS
 
 # How far from its start a parameter without bounds is looked for, as it is fitted: a factor of 20.
 REACH = 3.0
@@ -103,8 +104,6 @@ SHARE = 0.05
 # A radius below which no step is worth a solve.
 SMALLEST_RADIUS = 1e-8
 MOST_TURNS = 60
-# Of the interval of mu: the length of a step to a thousandth where mu is as small as s^2.
-BISECTIONS = 60
 # Tolerances: the first, and the smallest that is asked for.
 FIRST_TOL, FIRST_TOL_IN_TIME, LAST_TOL = 1e-3, 1e-4, 1e-12
 

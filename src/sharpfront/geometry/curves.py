@@ -13,10 +13,10 @@ import numpy as np
 from sharpfront.arrays import Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.sampling import steps
+from sharpfront.rounding import BISECTIONS
 
 _FIRST_STEPS = 256
 _HALVINGS = 8
-_BISECTIONS = 50
 _TOUCH = 1e-4
 # Steps that bring a point of a curve to where another point is nearest: each squares the angle.
 _PROJECTIONS = 5
@@ -263,7 +263,7 @@ def _bisected(curve: Curve, sieve: Sieve, arc: Points, states: Ints) -> Points:
     change = np.flatnonzero(states[1:] != states[:-1])
     low, high, before = arc[change], arc[change + 1], states[change]
     opposite = before == -states[change + 1]
-    for _ in range(_BISECTIONS if len(low) else 0):
+    for _ in range(BISECTIONS if len(low) else 0):
         middle = (low + high) / 2
         level = sieve.level(curve.at(middle).points)
         same = np.where(opposite, before * level > 0, _states(level, sieve) == before)

@@ -13,21 +13,14 @@ from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
 from sharpfront.geometry.marching import all_polylines, is_closed
 from sharpfront.geometry.shape import pieces_of
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED, SAME, SLIGHT
 
-# Steps of Newton's method along a wall, and how close to zero they have to lead, in units of the
-# domain.
-_WALL_STEPS, _ON_WALL = 12, 1e-12
-# Walls that a step leads along, as the sine of the angle, are not crossed by it; other walls are a
-# little longer than they are: lines lead past corners.
-_PARALLEL, _BEYOND = 1e-6, 1e-9
 # Points of a line closer than this to its end, in units of its spacing, are left out.
 _CLOSE = 0.5
 # What of a line is inside for no more points than this is left out.
 _FEWEST = 3
 # A curve lies inside if the domain is on both sides of it, this far away as a share of its size.
 _BESIDE = 1e-3
-# Signs are looked at as close as this to it: others may be near.
-_SIDES = 1e-6
 # Places along a curve, as shares of its length.
 _LOOKED = np.linspace(0.05, 0.95, 41)
 
@@ -72,7 +65,7 @@ def _runs_along(curve: LevelCurve, level: _Level) -> bool:
     along, normals = np.diff(found.points, axis=0), found.normals[:-1] + found.normals[1:]
     across = _cross(normals, along)
     # Points that were found twice are of no side.
-    across = across[np.linalg.norm(along, axis=1) > _ON_WALL * np.ptp(level.frame)]
+    across = across[np.linalg.norm(along, axis=1) > ROUNDED * np.ptp(level.frame)]
     if np.any(across > 0.0) and np.any(across < 0.0):
         return False
     if not curve.closed:
@@ -97,7 +90,7 @@ def _inside(curve: LevelCurve, domain: Domain) -> Flags:
 def _changes_sign(curve: LevelCurve, level: _Level) -> bool:
     """Tell whether a function has another sign on either side; r - a at a = 0 has none."""
     found = curve.at(_LOOKED * curve.measure)
-    away = _SIDES * float(np.ptp(level.frame, axis=0).max()) * found.normals
+    away = SLIGHT * float(np.ptp(level.frame, axis=0).max()) * found.normals
     before, after = (level.value(found.points + s * away) for s in (-1.0, 1.0))
     return bool(np.all(before < 0.0) and np.all(after > 0.0))
 
@@ -146,14 +139,14 @@ def _on_wall(
     crossed = []
     for start, stop in walls:
         matrix = np.stack([way, start - stop], axis=1)
-        if abs(np.linalg.det(matrix)) > _PARALLEL * np.linalg.norm(way) * size:
+        if abs(np.linalg.det(matrix)) > SLIGHT * np.linalg.norm(way) * size:
             share, along = np.linalg.solve(matrix, start - inside)
-            if -_BEYOND <= share <= 1.0 + _BEYOND and -_BEYOND <= along <= 1.0 + _BEYOND:
+            if -SAME <= share <= 1.0 + SAME and -SAME <= along <= 1.0 + SAME:
                 crossed.append((float(share), float(along), start, stop))
     if not crossed:
         return None
     _, along, start, stop = min(crossed, key=lambda one: one[0])
-    for _ in range(_WALL_STEPS):
+    for _ in range(NEWTON_STEPS):
         point = start + along * (stop - start)
         value, slope = level.both(point[None])
         rise = float(slope[0] @ (stop - start))
@@ -162,7 +155,7 @@ def _on_wall(
         if not length < 0.1 * size:
             return None
         along -= step
-        if length < _ON_WALL * size:
+        if length < ROUNDED * size:
             point = start + along * (stop - start)
             return point if 0.0 < along < 1.0 and domain.contains(point[None])[0] else None
     return None

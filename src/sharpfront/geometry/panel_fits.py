@@ -11,14 +11,14 @@ from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import Curve, Cut, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.levelset import LevelCurve
+from sharpfront.rounding import CANCELLED
 
 # Points that a panel's polynomial passes through.
 NODES = 21
 # A panel turns by no more than this, in radians: an eighth of a circle.
 TURN = 0.8
-# Weights that are smaller than this share of the panel are rounding; those of a curve through a
-# cloud of points never are, and it is halved no more than so often.
-ROUNDING, HALVINGS = 1e-13, 12
+# Halvings: weights of a curve through a cloud of points never are rounding.
+HALVINGS = 12
 # A closed curve begins with so many panels, what is cut from it with its share of them: half of one
 # has no chord to speak of.
 FIRST = 8
@@ -95,7 +95,7 @@ def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, Flag
     points = points.reshape(len(low), NODES, 2)
     weights = weights_of(points)
     size = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
-    rounding = np.maximum(ROUNDING * size, 4e-16 * np.abs(points).max())
+    rounding = np.maximum(CANCELLED * size, 4e-16 * np.abs(points).max())
     smooth = np.abs(weights[:, -2:]).max(axis=(1, 2)) <= rounding
     along = np.einsum("jk,nkd->njd", _TABLE[:, :-1], chebyshev.chebder(weights, axis=1))
     angles = np.unwrap(np.arctan2(along[..., 1], along[..., 0]), axis=1)

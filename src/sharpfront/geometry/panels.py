@@ -19,6 +19,7 @@ from sharpfront.arrays import Ints as Ints
 from sharpfront.geometry.curves import Curve
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.panel_fits import NODES, PARAMETERS, panels_of, weights_of
+from sharpfront.rounding import SAME
 
 # A smooth curve has no more panels than this.
 MOST = 200
@@ -32,8 +33,6 @@ SHORT = 0.25
 BEFORE_BOX, THIRDS = 0.2, 40
 # The parameter at which a panel enters or leaves a box is found to 2^-BISECTIONS.
 BISECTIONS = 32
-# What enters a box for less than this share of its size does not enter it.
-TOUCH = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +249,7 @@ class Panels:
                     out[-1] = Stretch(own, out[-1].start, float(b))
                 else:
                     out.append(Stretch(own, float(a), float(b)))
-        least = TOUCH * float(np.min(high - low))
+        least = SAME * float(np.min(high - low))
         return [s for s in out if self._chord(s) > least]
 
     def _with_corners(

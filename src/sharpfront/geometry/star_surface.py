@@ -18,18 +18,17 @@ from numpy.polynomial import chebyshev
 
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.surfaces import Surface
+from sharpfront.rounding import CANCELLED, ROUNDED
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 # Polynomials have so many weights along each axis.
 SQUARE_NODES = 25
-# Weights that are smaller than this share of the surface are rounding.
-RESOLVED = 1e-12
 # A face of the cube is cut into so many squares along each axis, the first that is enough.
 CUBE_CUTS = (2, 4)
-# Steps along rays, and the share of the surface they end at.
-RAY_STEPS, RAY_ENDS = 60, 1e-14
+# Steps along rays.
+RAY_STEPS = 60
 # Rays meet the surface at a cosine with its normal of this at least.
 FLATTEST = 0.3
 
@@ -117,12 +116,12 @@ class _Star:
             # On to the plane that touches the surface there.
             new = np.sum((found.points - self.centre) * found.normals, axis=1) / slant
             step, far = np.abs(new - far).max(), new
-            if step < RAY_ENDS * far.max():
+            if step < CANCELLED * far.max():
                 break
         points = self.centre + far[:, None] * directions
         which, kept = self.surface.kept(onto(points))
         # A small hole in the surface may lie between the middles of its triangles.
-        if step > RESOLVED * far.max() or len(which) < len(points):
+        if step > ROUNDED * far.max() or len(which) < len(points):
             return None
         return BoundaryPoints(points, kept.normals)
 
@@ -177,6 +176,6 @@ def _is_resolved(square: Square) -> bool:
     for weights in (square.points, square.normals):
         size = np.abs(weights[1:]).max()
         last = max(np.abs(weights[-2:]).max(), np.abs(weights[:, -2:]).max())
-        if last > RESOLVED * max(size, np.abs(weights).max()):
+        if last > ROUNDED * max(size, np.abs(weights).max()):
             return False
     return True

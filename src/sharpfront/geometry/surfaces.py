@@ -12,6 +12,7 @@ from sharpfront.arrays import Flags, Ints
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.patches import Patch, Sieves, Triangles, passed, sieves_of
 from sharpfront.geometry.sampling import thinned
+from sharpfront.rounding import BISECTIONS, SAME
 
 # A curved triangle lies within this share of its longest edge of the flat one.
 BULGE = 0.25
@@ -19,14 +20,10 @@ BULGE = 0.25
 COARSEST = 0.2
 # Triangles are about so many times the square of their longest edge.
 FULL = 0.3
-# Halving along the longest edge so often divides lengths by a million.
-EDGE_HALVINGS = 60
 # No more points than this are thinned out.
 MANY = 2000
 # Points are chosen from so many times as many: neighbouring triangles come one after the other.
 CHOSEN_FROM = 8
-# What lies this share of a box beyond it by rounding lies in it.
-BEYOND_BOX = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +63,8 @@ class Surface:
         size = np.ptp(corners, axis=0)
         axis = int(np.argmin(size))
         low, high = corners.min(axis=0), corners.max(axis=0)
-        at_ends = np.minimum(corners - low, high - corners) <= BEYOND_BOX * size.max()
-        if self.is_curved or len(corners) != 6 or size[axis] > BEYOND_BOX * size.max():
+        at_ends = np.minimum(corners - low, high - corners) <= SAME * size.max()
+        if self.is_curved or len(corners) != 6 or size[axis] > SAME * size.max():
             return None
         rest = [a for a in range(3) if a != axis]
         return (axis, float(low[axis]), low[rest], high[rest]) if at_ends.all() else None
@@ -164,7 +161,7 @@ def spread_over(
 
 def _in_box(points: Points, low: Points, high: Points) -> Flags:
     """Tell which points lie in a box, or on it but for rounding."""
-    room = BEYOND_BOX * (high - low)
+    room = SAME * (high - low)
     return np.asarray(np.all((points >= low - room) & (points <= high + room), axis=1))
 
 
@@ -172,7 +169,7 @@ def _behind(
     found: BoundaryPoints, areas: Points, low: Points, high: Points
 ) -> tuple[BoundaryPoints, Points]:
     """Return the points behind which the box lies, where they lie on a side of it."""
-    inner = found.points - 10.0 * BEYOND_BOX * (high - low) * found.normals
+    inner = found.points - 10.0 * SAME * (high - low) * found.normals
     own = _in_box(inner, low, high)
     return found.chosen(own), areas[own]
 
@@ -188,12 +185,12 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
     """Return triangles halved until no edge is longer, without those far from a box."""
     corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
     done: list[tuple[Points, Points]] = []
-    for _ in range(EDGE_HALVINGS):
+    for _ in range(BISECTIONS):
         edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
         length = edges.max(axis=1)
         if box is not None:
             bulge = (BULGE if onto else 0.0) * length[:, None]
-            room = bulge + BEYOND_BOX * (box[1] - box[0])
+            room = bulge + SAME * (box[1] - box[0])
             near = np.all(corners.min(axis=1) <= box[1] + room, axis=1)
             near &= np.all(corners.max(axis=1) >= box[0] - room, axis=1)
             corners, normals, edges, length = (x[near] for x in (corners, normals, edges, length))

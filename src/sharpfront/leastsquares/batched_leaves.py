@@ -20,8 +20,8 @@ from sharpfront.arrays import Array, Flags, Ints, namespace, to_host
 from sharpfront.bases.boxes import distinct
 from sharpfront.leastsquares.device import Device, inverse_factors, worst_of
 from sharpfront.leastsquares.leaf_rows import LeafRows
-from sharpfront.leastsquares.refinement import ROUNDING
 from sharpfront.leastsquares.tree import TreeElimination
+from sharpfront.rounding import EPS
 
 # Rows whose Gram matrix differs from the identity by less than this are orthonormal to rounding
 # after the next factor.
@@ -245,7 +245,7 @@ def orthonormal(
             gram += vain[:, :, None] * identity
         gap = float(xp.max(xp.abs(gram - identity))) if count else 1.0
         # What rounding may have made of the squares, so that a first factor exists.
-        gram = gram if count else gram + n * n * ROUNDING * identity
+        gram = gram if count else gram + n * n * EPS * identity
         inverse, diagonal, good = inverse_factors(device, gram)
         if not bool(xp.all(good)):
             return None

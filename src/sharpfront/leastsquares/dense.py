@@ -9,10 +9,9 @@ from sharpfront.arrays import Array, namespace, zeros
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts, infinite
+from sharpfront.rounding import TINY
 
 _ROUNDING = 2.0**-52
-# A norm below this counts as zero, so that its inverse stays finite.
-_NOTHING = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ def _column_norms(matrix: Array) -> Array:
     if not matrix.shape[0]:
         return xp.sum(matrix, axis=0)
     largest = xp.max(xp.abs(matrix), axis=0, keepdims=True)
-    largest = xp.where(largest > _NOTHING, largest, xp.ones_like(largest))
+    largest = xp.where(largest > TINY, largest, xp.ones_like(largest))
     # Dividing first keeps squares of tiny entries from underflowing.
     squares = xp.sum((matrix / largest) ** 2, axis=0)
     return xp.squeeze(largest, axis=0) * xp.sqrt(squares)

@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.gram import MergePlace, back_substituted
-from sharpfront.leastsquares.leaf_rows import RESOLVED, Tie
+from sharpfront.leastsquares.leaf_rows import Tie
 from sharpfront.leastsquares.merges import Node, united
 from sharpfront.leastsquares.reflectors import RankedReflection, Reflection, lapack
 from sharpfront.leastsquares.tree import FEW, TreeElimination
+from sharpfront.rounding import CANCELLED, ROUNDED
 
 # Steps of refinement: each brings back the digits that squares of triangles lose.
 REFINEMENTS = 2
-# Changes below this share of the solution's size are not looked for.
-NOTHING_LEFT = 1e-15
 # Real or complex.
 Numbers = NDArray[Any]
 
@@ -225,7 +224,7 @@ class FactoredTree:
     def _functions(self) -> tuple[list[Numbers], Numbers]:
         """The columns of each leaf that make up for shared functions, and what tells weights."""
         columns, left = self._solved(self._shared)
-        return columns, np.linalg.pinv(left, rcond=RESOLVED)
+        return columns, np.linalg.pinv(left, rcond=ROUNDED)
 
     def _solved(self, sides: Sequence[Numbers]) -> tuple[list[Numbers], Numbers]:
         """Return the columns of each leaf for right-hand sides of rows, and what is left of all."""
@@ -240,7 +239,7 @@ class FactoredTree:
                 traces += change
                 sizes.append(float(np.abs(change).max()))
                 # The next change is smaller than this one by as much as this is than the last.
-                if len(sizes) > 1 and sizes[-1] ** 2 <= NOTHING_LEFT * sizes[-2] ** 2:
+                if len(sizes) > 1 and sizes[-1] ** 2 <= CANCELLED * sizes[-2] ** 2:
                     break
         every = [*zip(self._leaves, self._index, parts, strict=True)]
         left = [x for leaf, at, (_, own, x) in every for x in (x, own - leaf.triangle @ traces[at])]

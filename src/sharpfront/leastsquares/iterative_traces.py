@@ -26,8 +26,8 @@ from sharpfront.leastsquares.gram import (
 )
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Node, SolvedTraces
-from sharpfront.leastsquares.refinement import TINY
 from sharpfront.leastsquares.reflectors import packed_triangle, reflected, unpacked
+from sharpfront.rounding import TINY
 
 # Merges that take so many operations altogether, half a minute, may be left to the iteration: it
 # finds ten digits where elimination finds thirteen.

@@ -28,11 +28,7 @@ from scipy.linalg import lstsq
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.leastsquares.parallel_lapack import reflect
 from sharpfront.leastsquares.reflectors import PANEL, upper_half
-
-# Functions of which leaves' own columns leave less than this share of the largest are resolved by
-# these: what is left is rounding.
-RESOLVED = 1e-12
-
+from sharpfront.rounding import ROUNDED
 
 # For each side that is solved for, what is left of it and of the shared functions as rows over
 # these.
@@ -71,7 +67,7 @@ def least(left: FloatArray) -> tuple[FloatArray, float]:
     """Return how much of each shared function leaves least, and what is left then."""
     if left.shape[1] == 1:
         return np.zeros(0), float(np.linalg.norm(left[:, 0]))
-    strengths = np.asarray(lstsq(left[:, 1:], -left[:, 0], cond=RESOLVED)[0])
+    strengths = np.asarray(lstsq(left[:, 1:], -left[:, 0], cond=ROUNDED)[0])
     return strengths, float(np.linalg.norm(left[:, 0] + left[:, 1:] @ strengths))
 
 

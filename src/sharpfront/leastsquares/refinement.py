@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sharpfront.arrays import Array, namespace, to_host
+from sharpfront.rounding import EPS, TINY
 
 # A step of refinement shows the error before it, and how much smaller it is than the last one what
 # is left after it. Steps are taken until that is rounding. Above this share of the traces the first
@@ -15,9 +16,7 @@ FIRST = 1e-4
 # A step that no longer falls by this factor is rounding: a double's times the condition, whose
 # square the first step shows, and a factor for luck. A larger one means that refinement fails.
 FALLING, LUCK = 0.1, 30.0
-ROUNDING = 2.0**-52
 STEPS = 6
-TINY = 1e-300
 
 
 def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, int] | None:
@@ -34,12 +33,12 @@ def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, i
         size = high / np.maximum(whole, TINY)
         first = size if count == 1 else first
         fall = size / np.maximum(last, TINY)
-        stuck = (fall > FALLING) & (size > ROUNDING)
+        stuck = (fall > FALLING) & (size > EPS)
         if not np.all(size <= FIRST) or np.any(
-            stuck & (size > LUCK * np.sqrt(ROUNDING * np.maximum(first, ROUNDING)))
+            stuck & (size > LUCK * np.sqrt(EPS * np.maximum(first, EPS)))
         ):
             return None
-        if np.all(stuck | (size * fall <= ROUNDING)):
+        if np.all(stuck | (size * fall <= EPS)):
             return found, count
         last = size
     return None

@@ -24,7 +24,7 @@ from sharpfront.leastsquares.iterative_traces import is_large, iterated_traces, 
 from sharpfront.leastsquares.leaf_rows import LeafRows, Remainder, joined, least
 from sharpfront.leastsquares.leaves import LeafFactor, solved
 from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
-from sharpfront.leastsquares.refinement import TINY
+from sharpfront.rounding import TINY
 
 # Traces with so many moments in all are eliminated by Gram matrices, unless refinement shows that
 # these lose digits; where most leaves are like others, so that few merges differ, from FEW on.

@@ -10,10 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.quadrilateral import Corner
-
-# Ends of chords closer to a corner than this share of the box are there.
-AT_CORNER = 1e-12
-TINY = 1e-300
+from sharpfront.rounding import ROUNDED, TINY
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class Chords:
     @cached_property
     def near(self) -> float:
         """What is rounding."""
-        return AT_CORNER * float(np.ptp(self.bounds, axis=0).max())
+        return ROUNDED * float(np.ptp(self.bounds, axis=0).max())
 
     @cached_property
     def places(self) -> FloatArray:

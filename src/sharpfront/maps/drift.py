@@ -13,9 +13,7 @@ from numpy.polynomial import legendre
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
-
-# Newton's steps of the inversion at most, and what is left then in units of the box.
-_BACK_STEPS, _BACK_CLOSE = 20, 1e-14
+from sharpfront.rounding import CANCELLED, NEWTON_STEPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +73,7 @@ class Drift:
         tau = np.reshape(lapse, (-1, 1))
         s = self._inside(x - tau * self.velocity(x))
         extent = self.bounds[1] - self.bounds[0]
-        for _ in range(_BACK_STEPS):
+        for _ in range(NEWTON_STEPS):
             found = self.slopes(s, 1)
             gap = s + tau * found[0, 0] - x
             # A seam may lie between a point and where it came from.
@@ -85,7 +83,7 @@ class Drift:
             change = np.stack([d * gap[:, 0] - b * gap[:, 1], a * gap[:, 1] - c * gap[:, 0]], 1)
             change /= (a * d - b * c)[:, None]
             s = self._inside(s - change)
-            if np.abs(change).max(initial=0.0) <= _BACK_CLOSE * extent.max():
+            if np.abs(change).max(initial=0.0) <= CANCELLED * extent.max():
                 break
         return s
 

@@ -11,12 +11,13 @@ from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor, pulled_back
 from sharpfront.maps.chords import Chords
 from sharpfront.maps.drift import Drift
+from sharpfront.rounding import NEWTON_STEPS
 
 # Of what lies before a front a step may take this share, and of what lies behind it this one:
 # places are then as close as a third of what they were, and as far as two and a half times that.
 AHEAD, BEHIND = 0.45, 1.0
-# Newton's steps of the inversion, which begins where places are closest.
-_RETURN_STEPS, _RETURN_CLOSE = 40, 1e-15
+# The inversion, which begins where places are closest, ends with steps of this share.
+_RETURN_CLOSE = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ class FrontDrift:
         """Return where places along the normal came from."""
         low, high = (np.full_like(place, end) for end in self.ends)
         at = np.clip(place - lapse * self.speed, low, high)
-        for _ in range(_RETURN_STEPS):
+        for _ in range(NEWTON_STEPS):
             speed, slope, _ = self._along(at)
             gap = at + lapse * speed - place
             low, high = np.where(gap < 0, at, low), np.where(gap > 0, at, high)

@@ -19,12 +19,10 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.mixture_axis import LOGARITHMIC, RADIUS, UNIFORM
+from sharpfront.rounding import CANCELLED, NEWTON_STEPS
 
-# Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
-_AXIS_STEPS = 40
 # The inversion's table has nodes at mean +- scale sinh(k _TABLE).
 _TABLE = 0.4
-_AXIS_CLOSE = 1e-13
 
 
 class Jet(NamedTuple):
@@ -135,7 +133,7 @@ class MovingAxis:
             return np.asarray(self.low + self.length * xi)
         profile = _Profile(self, y, np.full(y.shape, tau))
         x, low, high = self._bracket(xi, y, tau)
-        for _ in range(_AXIS_STEPS):
+        for _ in range(NEWTON_STEPS):
             value, slope = profile.value(x)
             miss = UNIFORM * (x - self.low) / self.length + value - xi
             low, high = np.where(miss < 0, x, low), np.where(miss > 0, x, high)
@@ -143,7 +141,7 @@ class MovingAxis:
             new = np.where((new >= low) & (new <= high), new, 0.5 * (low + high))
             moved = float(np.max(np.abs(new - x)))
             x = new
-            if moved <= _AXIS_CLOSE * self.length:
+            if moved <= CANCELLED * self.length:
                 break
         return np.asarray(np.where(xi <= 0, self.low, np.where(xi >= 1, self.high, x)))
 

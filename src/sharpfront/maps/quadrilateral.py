@@ -10,10 +10,9 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Taylor
+from sharpfront.rounding import CANCELLED
 
 Corner = tuple[float, float]
-# The sine of an angle that is none.
-PARALLEL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Quadrilateral:
         a, b, c, d = self._points
         one, other = d - a, c - b
         size = float(np.linalg.norm(one) * np.linalg.norm(other))
-        return one + other if abs(float(cross(one, other))) <= PARALLEL * size else None
+        return one + other if abs(float(cross(one, other))) <= CANCELLED * size else None
 
     def _with_shares(self, x: FloatArray, s: FloatArray) -> FloatArray:
         """Return positions from those along s, of points less the first corner."""

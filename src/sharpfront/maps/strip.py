@@ -13,6 +13,7 @@ from numpy.polynomial import chebyshev
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor
 from sharpfront.maps.quadrilateral import Corner, cross
+from sharpfront.rounding import SAME
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 # Places along the strip and across it from which points are looked for, and steps of Newton's
 # method: short of corners lines across a strip are far from being its normals.
 PLACES, ACROSS, STEPS = 65, 5, 12
-# Steps shorter than this share of the strip leave rounding: the next would be its square.
-ARRIVED = 1e-9
 # Derivatives along the curve that equations up to order four need.
 ORDERS = 4
 # Points farther from the strip than this share of its size are not looked for.
@@ -155,5 +154,5 @@ def by_newton(
             break
         change = step(points[here], out[here])
         out[here] = np.clip(out[here] + np.clip(change, -most, most), -size, 2.0 * size)
-        here = here[np.max(np.abs(change) / size, axis=1) > ARRIVED]
+        here = here[np.max(np.abs(change) / size, axis=1) > SAME]
     return out

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sharpfront.errors import MixtureError
-from sharpfront.mixture.model import EPS, FloatArray, Mixture, as_points, cholesky, expect, whole
+from sharpfront.mixture.model import FloatArray, Mixture, as_points, cholesky, expect, whole
+from sharpfront.rounding import EPS
 
 # Below this share of all weight, sums of products w_i q_ik x_i run into denormal numbers.
 _EMPTY = 1e-290

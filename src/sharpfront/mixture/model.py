@@ -17,7 +17,6 @@ from scipy.special import ndtr
 from sharpfront.errors import MixtureError
 
 FloatArray: TypeAlias = NDArray[np.float64]
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.newton.cells import CellCorrector
 from sharpfront.newton.iterate import LineTable
 from sharpfront.newton.other_solutions import deflated, other_near
+from sharpfront.rounding import SLIGHT
 
 # Heights of h s that are tried, up and down, as parts of the largest |u|. Bratu's upper solution is
 # 300 times as large as the lower one at a hundredth of the critical parameter.
@@ -35,8 +36,6 @@ CANCELLED = 0.05
 CROSSINGS = 3
 # States between two solutions, and how many times larger a pole is if looked at that much closer.
 BETWEEN, POLE = 65, 5.0
-# Below this share of its largest value what has the other sign is rounding.
-ONE_SIGN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class Branch:
             return 0
         s = self.response[0]
         low, high = float(s.min()), float(s.max())
-        if min(-low, high) > ONE_SIGN * max(-low, high):
+        if min(-low, high) > SLIGHT * max(-low, high):
             return 0
         return 1 if high > -low else -1
 

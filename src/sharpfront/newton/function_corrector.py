@@ -14,9 +14,7 @@ from sharpfront.newton.rough_solution import Search
 from sharpfront.newton.settings import NEWTON
 from sharpfront.newton.tangent import Tangent, is_steady
 from sharpfront.problem import Problem
-
-# An unknown below this share of the others is none: its own rounding is no change.
-NOTHING = 1e-9
+from sharpfront.rounding import SAME
 
 
 class FunctionCorrector:
@@ -71,9 +69,7 @@ class FunctionCorrector:
     def _further(self, old: Iterate, new: Iterate, following: Iterate) -> float:
         unknowns = self.problem.unknowns
         first, sizes = _changes(unknowns, old, new, self._points)
-        moved = [
-            u for u, change in zip(unknowns, first, strict=True) if change > NOTHING * max(sizes)
-        ]
+        moved = [u for u, change in zip(unknowns, first, strict=True) if change > SAME * max(sizes)]
         return _relative(*_changes(moved, new, following, self._points)) if moved else math.inf
 
 
@@ -113,5 +109,5 @@ def _changes(
 
 def _relative(changes: Sequence[float], sizes: Sequence[float]) -> float:
     """Return the largest change relative to the size of its unknown."""
-    floor = NOTHING * max(sizes)
+    floor = SAME * max(sizes)
     return max(c / max(s, floor) for c, s in zip(changes, sizes, strict=True))

@@ -10,8 +10,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray, all_finite, remembered
 from sharpfront.equation.expression import Constant, Coordinate, Key
 from sharpfront.equation.graph import ordered
-from sharpfront.equation.linearise import is_linear, nonlinear_in, tangent_terms
-from sharpfront.equation.program import Program
+from sharpfront.equation.linearise import nonlinear_in
+from sharpfront.equation.operator import Operator
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.tangent import Tangent, highest_order, is_steady
@@ -69,14 +69,13 @@ class LineTangent:
     def __init__(self, problem: Problem, about: Iterate) -> None:
         (self.name,), (equation,) = problem.unknowns, problem.equations
         self.problem, self.order = problem, highest_order(problem)
-        terms = tangent_terms(equation)
+        self._operator = Operator(equation)
+        terms = self._operator.terms
         self._orders = [t.orders[0] for t in terms]
         self._constant = {
             t.orders[0]: t.coefficient.value for t in terms if isinstance(t.coefficient, Constant)
         }
         self._about = about
-        self._linear = is_linear(equation)
-        self._program = Program([equation, *(t.coefficient for t in terms)])
         inside = {leaf.orders[0] for leaf in nonlinear_in(equation)}
         # What the equation is linear in cancels from the source.
         self.needed = sorted(inside)
@@ -97,7 +96,7 @@ class LineTangent:
         easier problem.
         """
         conditions = self.conditions(iterate, stiffness)
-        stiffness = 1.0 if self._linear else stiffness
+        stiffness = 1.0 if self._operator.is_linear else stiffness
         sampled = _Sampled(self, iterate, stiffness)
         coefficients: list[Function] = [0.0] * (self.order + 1)
         for j in self._orders:
@@ -125,14 +124,14 @@ class LineTangent:
 
     def filled(self, put: dict[int, FloatArray], stiffness: float, x: FloatArray) -> FloatArray:
         """Return what `sample` does, given those derivatives of the iterate that are needed."""
-        stiffness = 1.0 if self._linear else stiffness
+        stiffness = 1.0 if self._operator.is_linear else stiffness
         leaves: dict[Key, FloatArray | float] = {("coordinate", self.problem.coordinates[0]): x}
         for j in range(self.order + 1):
             factor = stiffness if j == self.order else 1.0
             own = put.get(j, 0.0)
             leaves["derivative", self.name, (j,)] = own if factor == 1.0 else factor * own
         with np.errstate(all="ignore"):
-            values = self._program.run(leaves, len(x))
+            values = self._operator.program.run(leaves, len(x))
         if not all_finite(values):
             raise EquationError(_not_finite(values, x))
         out = np.zeros((self.order + 2, len(x)))
@@ -155,7 +154,7 @@ class LineTangent:
         for j in range(self.order + 1):
             leaves["derivative", self.name, (j,)] = put.get(j, 0.0)
         with np.errstate(all="ignore"):
-            return np.asarray(self._program.run(leaves, len(x))[0])
+            return np.asarray(self._operator.program.run(leaves, len(x))[0])
 
     def conditions(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
         """Return the conditions about an iterate, led back to the guess by a factor above one."""

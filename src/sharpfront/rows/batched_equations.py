@@ -20,12 +20,13 @@ from sharpfront.bases.total_degree import is_joint
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.on_device import evaluated, is_known
 from sharpfront.leastsquares.device import Device
+from sharpfront.rounding import TINY
 from sharpfront.rows.batched_axes import Axis
 from sharpfront.rows.equation_rows import with_means
 from sharpfront.rows.form_values import FormValues, form_at, taylor_of_all
 from sharpfront.rows.moments import all_means, plain_tests
 from sharpfront.rows.row_norm import felt_units, units
-from sharpfront.rows.row_scaling import TINY, Measure, lighter
+from sharpfront.rows.row_scaling import Measure, lighter
 from sharpfront.rows.side_quadrature import form_matrix
 from sharpfront.rows.sources import ROUGH
 

@@ -15,11 +15,12 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition
+from sharpfront.rounding import TINY
 from sharpfront.rows.faces import Side
 from sharpfront.rows.form_values import FormValues, form_at, is_constant, taylor_of, taylor_of_all
 from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.row_norm import size_of_terms
-from sharpfront.rows.row_scaling import TINY, Measure
+from sharpfront.rows.row_scaling import Measure
 from sharpfront.rows.side_quadrature import (
     form_matrix,
     local_sides,

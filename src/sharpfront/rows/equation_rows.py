@@ -18,10 +18,11 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaf_rows import Matrix, Reduced, remainder
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.threads import mapped
+from sharpfront.rounding import TINY
 from sharpfront.rows.form_values import FormValues, RowPoints, constants_of, form_at, kinds_of
 from sharpfront.rows.moments import projected_rows, triangle_of, weighed_rows, weighed_source
 from sharpfront.rows.row_norm import felt_size, size_of_terms
-from sharpfront.rows.row_scaling import TINY, Measure, lightest
+from sharpfront.rows.row_scaling import Measure, lightest
 from sharpfront.rows.side_quadrature import inner_sides, local_sides, scattered_matrix
 from sharpfront.rows.sources import resolved_sources
 

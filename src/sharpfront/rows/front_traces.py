@@ -15,6 +15,7 @@ from sharpfront.equation.expression import Constant
 from sharpfront.equation.interfaces import CurvedConditions, curved_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.maps import Quadrilateral, Strip
+from sharpfront.rounding import SAME
 from sharpfront.rows.face_scaling import FaceMeasure
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.form_values import FormValues
@@ -24,8 +25,6 @@ from sharpfront.rows.materials import material_lines
 from sharpfront.rows.side_quadrature import face_rule
 
 Sides = tuple[Patch, Patch]
-# Faces as near to a line, in units of the domain, lie on it.
-ON_LINE = 1e-9
 
 
 class Fronts(SharedData):
@@ -100,7 +99,7 @@ class Fronts(SharedData):
     ) -> list[tuple[LinearForm, FloatArray]]:
         """Return the loads on a face, at points with others beside them: above their lines."""
         out = []
-        near = ON_LINE * float(np.ptp(self.problem.domain.bounds, axis=0).max())
+        near = SAME * float(np.ptp(self.problem.domain.bounds, axis=0).max())
         for number, axis, placed in self._loads:
             along = np.abs(at[:, axis] - placed.place).max() < near
             if number == flux and along and beside[0, axis] > placed.place:

@@ -23,6 +23,7 @@ from sharpfront.equation.linearise import LinearForm, Term, linear_form, linear_
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
+from sharpfront.rounding import ROUNDED
 from sharpfront.rows.face_scaling import FaceMeasure
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.form_values import FormValues, taylor_of
@@ -30,8 +31,6 @@ from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
 from sharpfront.rows.row_norm import size_of_terms
 from sharpfront.rows.side_quadrature import product_rule, scattered_matrix
 
-# Places that differ by less than this share of the domain are one.
-ROUNDING = 1e-12
 # What is the same on both sides of a line: one form from below, one from above.
 Datum = tuple[LinearForm, LinearForm]
 # What a form at points, times a factor, makes of functions that one patch has and not the other.
@@ -102,7 +101,7 @@ class Interfaces(SharedData):
         loads = [q.place for flux in fluxes for q in self._loads(flux, axis)]
         stated = [j.place for j in self.problem.jumps if j.coordinate == name]
         every = np.unique(np.concatenate([*found, loads, stated]))
-        return np.asarray(every[np.diff(every, prepend=-math.inf) > ROUNDING * (high - low)])
+        return np.asarray(every[np.diff(every, prepend=-math.inf) > ROUNDED * (high - low)])
 
     def _axis(self, axis: int) -> tuple[str, float, float]:
         return self.problem.coordinates[axis], float(self.low[axis]), float(self.high[axis])
@@ -121,7 +120,7 @@ class Interfaces(SharedData):
 
     def data(self, axis: int, place: float) -> tuple[Datum, ...]:
         """Return what both sides share at a place along an axis; nothing where nothing jumps."""
-        near = 4.0 * ROUNDING * (self.high[axis] - self.low[axis])
+        near = 4.0 * ROUNDED * (self.high[axis] - self.low[axis])
         if not self.problem.is_singular:
             return ()
         on_line = np.any(np.abs(self.lines[axis] - place) <= near)

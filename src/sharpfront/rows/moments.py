@@ -19,13 +19,12 @@ from sharpfront.bases.legendre import derivative_matrix, projection
 from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.leastsquares.leaf_rows import Summed
+from sharpfront.rounding import CANCELLED
 from sharpfront.rows.form_values import FormValues
 from sharpfront.rows.side_quadrature import form_matrix
 
 # Of each axis, how many functions residuals are weighed with, and what they decay by (`AxisMap`).
 Tests = tuple[tuple[int, float], ...]
-# Coefficients that vary by less than this share are constant.
-CONSTANT_TO = 1e-14
 
 
 def weighed_rows(
@@ -48,7 +47,7 @@ def weighed_rows(
     counts = tuple(t.shape[1] for t in tables)
     tests = tests or plain_tests(counts)
     scaled = [np.asarray(scale * c) for c in form.coefficients]
-    if any(np.ptp(v) > CONSTANT_TO * np.abs(v).max(initial=0.0) for v in scaled):
+    if any(np.ptp(v) > CANCELLED * np.abs(v).max(initial=0.0) for v in scaled):
         # Summed axis by axis every term would be as much work as this one product is for all.
         return all_means(counts, tests) @ form_matrix(form, scale, tables, unknowns)
     rows = products(tuple(n for n, _ in tests), True)

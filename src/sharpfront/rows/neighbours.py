@@ -14,11 +14,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, Ints
 from sharpfront.bases.boxes import Boxes
-from sharpfront.bases.cut_cells import SHORTEST, Cut
+from sharpfront.bases.cut_cells import Cut
 from sharpfront.bases.partial_faces import ShellFace
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut_cells import SolidCut, SolidRegion
 from sharpfront.maps import Chart, Quadrilateral, Shell, Strip, normals_across
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.faces import Contact, Face, Faces, Side, others
 
 
@@ -50,7 +51,7 @@ def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
         if isinstance(cut, Cut):
             own = cut.sides[here.axis, here.end]
             both = [(max(a, c), min(b, d)) for a, b in pieces for c, d in own]
-            least = SHORTEST * float(np.min(cut.high - cut.low))
+            least = SLIGHT * float(np.min(cut.high - cut.low))
             pieces = [(low, high) for low, high in both if high - low > least]
     return [
         Face(
@@ -89,7 +90,7 @@ def along_strips(boxes: Boxes) -> list[Face]:
             for j in boxes.places.get((strip, None), np.zeros(0, dtype=np.int64)).tolist():
                 low, high = max(start, patches[j].low[rest]), min(stop, patches[j].high[rest])
                 place = (patches[j].high if end else patches[j].low)[axis]
-                if place == strip.place(axis, end) and high - low > SHORTEST * length:
+                if place == strip.place(axis, end) and high - low > SLIGHT * length:
                     below = Contact(j, axis, end, (float(low),), (float(high),))
                     faces.append(Face(below, _in_box(i, strip, below), strip=strip))
     return faces

@@ -22,6 +22,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
+from sharpfront.rounding import TINY
 from sharpfront.rows.form_values import FormValues, form_at, is_constant, taylor_of
 from sharpfront.rows.row_norm import THIN, felt_sides, roughness, size_of_terms
 
@@ -33,7 +34,6 @@ MIXED = np.array([12.9898, 78.233, 37.719])
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits. With
 # its square 19 drawn problems take 1.06 times the functions, and one is not solved.
 LIGHTER = 1.5
-TINY = 1e-300
 # Tables of functions of all patches that are kept: some for each side of a few hundred patches.
 MOST_TABLES = 2000
 # Points at which the operator is looked at for what a load may do.

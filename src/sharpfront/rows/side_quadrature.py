@@ -15,14 +15,12 @@ from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.total_degree import is_joint, products
 from sharpfront.maps import AxisMap, jacobian, normals_across
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.faces import Contact, Side
 from sharpfront.rows.form_values import FormValues, taylor_of
 
 # Points of a face beyond those that are exact for polynomials: a map is none.
 MAPPED = 12
-# A point in a box that is cut, but not in what lies inside of it, is as far from it as this share
-# of the box: what another patch has to rounding is that one's.
-OUTSIDE = 1e-6
 # Shares of a side are told apart to this, far below what matters and above rounding.
 STEPS = 2.0**44
 # Points of a face that are dense at its corners, beyond one for each polynomial along it: with 8 of
@@ -69,7 +67,7 @@ def nearest_patch(patches: Sequence[Patch], point: FloatArray) -> int:
         at = patch.in_chart(point[None])
         near = patch.in_space(np.clip(at, patch.low, patch.high))
         elsewhere = patch.cut is not None and not patch.has(point[None])[0]
-        gaps.append(float(np.linalg.norm(near - point)) + OUTSIDE * patch.longest * elsewhere)
+        gaps.append(float(np.linalg.norm(near - point)) + SLIGHT * patch.longest * elsewhere)
     return int(np.argmin(gaps))
 
 

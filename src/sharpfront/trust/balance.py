@@ -18,14 +18,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME, SLIGHT
 from sharpfront.rows.form_values import FormValues, form_at
 from sharpfront.trust.settings import TRUST
 
-# Steps of difference quotients of coefficients, in units of the domain, and how well they agree
-# with what the equation says.
-STEP, ALIKE = 1e-5, 1e-6
-# A flux that conditions give to this share of it is given.
-GIVEN = 1e-9
+# Steps of difference quotients of coefficients, in units of the domain.
+STEP = 1e-5
 
 # What stands in front of a derivative of an unknown, at points.
 Term = tuple[str, tuple[int, ...]]
@@ -141,7 +139,7 @@ def _is_balance(problem: Problem, form: LinearForm, points: FloatArray) -> bool:
     size = max(float(np.abs(c).max()) for c in found.values())
     rest = [c for (name, orders), c in left.items() if sum(orders) < highest[name]]
     extent = step / STEP
-    return all(float(np.abs(c).max()) <= ALIKE * size / extent for c in rest)
+    return all(float(np.abs(c).max()) <= SLIGHT * size / extent for c in rest)
 
 
 def _terms(form: FormValues) -> dict[Term, FloatArray]:
@@ -183,6 +181,6 @@ def _given(wanted: Mapping[Term, FloatArray], rows: list[FormValues]) -> FloatAr
     aim = np.stack([wanted.get(n, blank) for n in names], axis=1)
     shares = np.einsum("mq,mqk->mk", aim, np.linalg.pinv(matrix))
     gap = np.abs(np.einsum("mk,mkq->mq", shares, matrix) - aim).max()
-    if not gap <= GIVEN * np.abs(aim).max():
+    if not gap <= SAME * np.abs(aim).max():
         return None
     return np.asarray(np.einsum("mk,km->m", shares, np.stack([row.rhs for row in rows])))

@@ -45,7 +45,7 @@ def _edge(domain: Domain, one: str, two: str) -> FloatArray | None:
         return None
     low, high = domain.bounds
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    points = np.concatenate([domain.boundary(one, TRUST.on_corner_side).points, corners])
+    points = np.concatenate([domain.boundary(one, TRUST.places).points, corners])
     points[:, first], points[:, second] = start, place
     return points
 

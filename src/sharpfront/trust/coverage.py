@@ -12,10 +12,8 @@ from sharpfront.bases.patch import Patch
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Domain
 from sharpfront.maps import Chart
+from sharpfront.rounding import SLIGHT
 from sharpfront.trust.settings import TRUST
-
-# Places are known to this share of the domain.
-TO_ROUNDING = 1e-6
 
 
 def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
@@ -26,9 +24,9 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
         domain.boundary(part, TRUST.on_piece * len(domain.smooth_pieces(part))).points
         for part in domain.parts
     ]
-    points = np.concatenate([domain.sample(TRUST.sampled), *around])
+    points = np.concatenate([domain.sample(TRUST.places), *around])
     size = float(np.max(np.ptp(domain.bounds, axis=0)))
-    left = points[~_on_patches(points, patches, TO_ROUNDING * size)]
+    left = points[~_on_patches(points, patches, SLIGHT * size)]
     if len(left):
         place = ", ".join(f"{x:.4g}" for x in left[0])
         raise DomainError(

@@ -7,16 +7,13 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.form_values import form_at
 from sharpfront.trust.settings import TRUST
 
 # Waves so many times shorter than the domain tell the order of equations together, once twice as
 # short ones agree: lower terms are small beside the highest.
 SHORT = (1e6, 1e9, 1e12)
-# Of its largest size a determinant that is nowhere smaller than this vanishes in no direction.
-ELLIPTIC = 1e-6
-# Of its largest size a symbol with both signs by more than this is one of waves, not rounding's.
-WAVES = 1e-6
 
 
 def elliptic_order(problem: Problem) -> int | None:
@@ -30,7 +27,7 @@ def elliptic_order(problem: Problem) -> int | None:
     for short in SHORT:
         one, two = (_symbol(problem, points, factor * ways) for factor in (short, 2 * short))
         sizes = np.abs(one)
-        if not np.all(sizes > ELLIPTIC * sizes.max(axis=1, keepdims=True)):
+        if not np.all(sizes > SLIGHT * sizes.max(axis=1, keepdims=True)):
             return None
         orders = np.log2(np.abs(two) / sizes)
         order = round(float(orders.mean()))
@@ -46,7 +43,7 @@ def is_of_waves(problem: Problem) -> bool:
         return False
     points = problem.domain.sample(TRUST.in_domain)
     symbol = _symbol(problem, points, SHORT[1] * _directions(problem))
-    least = WAVES * np.abs(symbol).max(axis=1)
+    least = SLIGHT * np.abs(symbol).max(axis=1)
     most, lowest = symbol.real.max(axis=1), symbol.real.min(axis=1)
     return bool(np.all((most > least) & (lowest < -least)))
 

@@ -150,7 +150,7 @@ def appearances(
 
     Between them it may move; kernels and steps follow it as they follow a front.
     """
-    points = np.concatenate([formula.points[: TRUST.edge_places], places])
+    points = np.concatenate([formula.points[: TRUST.places], places])
 
     def extreme(t: FloatArray) -> FloatArray:
         leaves = formula.leaves(points[:, None, :], t[None, :])

@@ -16,9 +16,7 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry.curves import Curve
 from sharpfront.problem import PointCondition, Problem
-
-# Points of the boundary that are this close are one, as a share of the domain's size.
-ONE_PLACE = 1e-9
+from sharpfront.rounding import SAME
 
 
 def free_corners(problem: Problem) -> FloatArray:
@@ -32,7 +30,7 @@ def free_corners(problem: Problem) -> FloatArray:
     bare = set(domain.parts).difference(c.part for c in problem.conditions)
     ends = [_ends(problem, part) for part in (*held, *bare)]
     others = np.concatenate([none, *ends])
-    near = ONE_PLACE * float(np.ptp(domain.bounds, axis=0).max())
+    near = SAME * float(np.ptp(domain.bounds, axis=0).max())
     gaps = np.linalg.norm(domain.corners[:, None] - others[None], axis=2)
     return np.asarray(domain.corners[~np.any(gaps <= near, axis=1)])
 
@@ -41,7 +39,7 @@ def twisted(problem: Problem) -> Outcome | None:
     """Return what is missing where free sides of a plate meet; None if nothing is."""
     points = [c.point for c in problem.further if isinstance(c, PointCondition)]
     said = np.array(points).reshape(-1, problem.domain.dimension)
-    near = ONE_PLACE * float(np.ptp(problem.domain.bounds, axis=0).max())
+    near = SAME * float(np.ptp(problem.domain.bounds, axis=0).max())
     for corner in free_corners(problem):
         if not np.any(np.abs(said - corner).max(axis=1, initial=0.0) <= near):
             return Outcome(OutcomeKind.ILL_POSED, words(problem, corner))

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import matrix_balance
 
-from sharpfront.arrays import EPS, FloatArray
+from sharpfront.arrays import FloatArray
+from sharpfront.rounding import EPS, SLIGHT
 
-# Where A is looked at besides, and by how much it may differ there from what a fit of powers says:
+# By how much A may differ beside the end from what a fit of powers says:
 # other functions are left alone.
-CLOSEST, POWERLIKE = 1e-7, 1e-3
+POWERLIKE = 1e-3
 # Eigenvalues, weights and vectors are known to this; double eigenvalues come out apart by its root.
 KNOWN = 1e-4
 
@@ -72,7 +73,7 @@ def local_series(
 
     None where the end is an ordinary one, and where equations have no such solutions.
     """
-    beside = _matrices(coefficients, np.array([CLOSEST, 10.0 * CLOSEST]), orders)
+    beside = _matrices(coefficients, np.array([SLIGHT, 10.0 * SLIGHT]), orders)
     if beside is None or np.abs(beside[0] - _ordinary(orders)).max() < POWERLIKE:
         return None
     if np.abs(np.diff(beside, axis=0)).max() > POWERLIKE * np.abs(beside[0]).max():

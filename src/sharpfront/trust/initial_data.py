@@ -17,12 +17,10 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.formula_features import formula_places
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.solution import Solution
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_data import written
-
-# Closer than this share of the domain to a jump rounding tells on which side a place is.
-AT_JUMP = 1e-8
 
 
 def with_start_seen(problem: Problem, solution: Solution) -> Solution:
@@ -54,7 +52,7 @@ def _away_from_jumps(places: FloatArray, problem: Problem, solution: Solution) -
     basis = next(iter(solution.approximation.bases.values()))
     first = basis.parts[0] if isinstance(basis, PatchworkInTime) else None
     jumps = jumps_of(first.shared) if isinstance(first, PatchworkBasis) else ()
-    near = AT_JUMP * float(np.ptp(problem.domain.bounds, axis=0).max())
+    near = SAME * float(np.ptp(problem.domain.bounds, axis=0).max())
     for place in jumps:
         places = places[np.linalg.norm(places - np.array(place), axis=1) > near]
     return places

@@ -17,11 +17,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.problem.line_problem import LineProblem
+from sharpfront.rounding import SAME
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.settings import TRUST
-
-# And by more than this share of the function's range, which is rounding.
-OFF_LINE = 1e-10
 
 
 def unseen(
@@ -71,7 +69,7 @@ def _surprises(
     for y, row in zip(seen.rows, check.data, strict=False):
         if y is not None:
             step = np.diff(row)
-            allowed = TRUST.surprise * _bending(x, row) + OFF_LINE * float(np.ptp(y))
+            allowed = TRUST.surprise * _bending(x, row) + SAME * float(np.ptp(y))
             miss = np.abs(y[inner] - row[home] - part * step[home])
             excess = np.maximum(excess, miss / np.maximum(allowed[home], 1e-300))
     for cut in cuts:

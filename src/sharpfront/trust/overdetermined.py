@@ -11,13 +11,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.problem import Problem
+from sharpfront.rounding import ROUNDED
 from sharpfront.rows.form_values import FormValues, form_at
 from sharpfront.trust.ellipticity import elliptic_order
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import left_free
-
-# Terms smaller than this share of the largest are rounding.
-NO_TERM = 1e-12
 
 
 def crowded(problem: Problem) -> str:
@@ -55,10 +53,10 @@ def given_at_outflow(problem: Problem) -> list[str]:
         return []
     out = []
     for condition in problem.conditions:
-        found = problem.domain.boundary(condition.part, TRUST.on_side)
+        found = problem.domain.boundary(condition.part, TRUST.places)
         form = form_at(problem.forms[0], problem.coordinates, found.points)
         outwards = np.sum(_slopes(form) * found.normals, axis=1)
-        if np.max(outwards) > NO_TERM * np.max(np.abs(_slopes(form))):
+        if np.max(outwards) > ROUNDED * np.max(np.abs(_slopes(form))):
             out.append(condition.part)
     return out
 

@@ -20,13 +20,10 @@ from sharpfront.geometry.panels import Ints, Panels
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import BISECTIONS, ROUNDED
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
 
-# Halvings between two points that lead to a zero.
-PANEL_HALVINGS = 50
-# A function's turn is looked for down to this share of a panel.
-TURN_CLOSE = 1e-12
 # Panels are looked at up to here: formulas need not be defined at corners.
 BEFORE_END = 1.0 - 1e-12
 
@@ -91,7 +88,7 @@ class PlaneBoundaryPoints:
                 found = self._signs(crossed, np.resize(own[i], len(t)), t)
                 return np.asarray(found[np.resize(turn, len(t)), np.arange(len(t))])
 
-            low, high = closed_in(signs, t[j], t[j + 1], PANEL_HALVINGS)
+            low, high = closed_in(signs, t[j], t[j + 1], BISECTIONS)
         return own[np.concatenate([known, i])], np.concatenate([t[at], 0.5 * (low + high)])
 
     def turns(
@@ -114,7 +111,7 @@ class PlaneBoundaryPoints:
         """Return where a function is largest about parameters of panels, (m,)."""
         reach, every = 2.0 / (TRUST.on_panel - 1.0), np.arange(len(t))
         shares = np.linspace(-1.0, 1.0, TRUST.turn_points)[:, None]
-        while reach > TURN_CLOSE:
+        while reach > ROUNDED:
             near = np.clip(t + reach * shares, -1.0, 1.0)
             found = self._values([function], np.resize(panels, near.size), near.ravel())
             t = near[np.argmax(sign * found.reshape(near.shape), axis=0), every]

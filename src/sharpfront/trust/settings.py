@@ -41,11 +41,11 @@ class TrustSettings:
     drift: float = 0.1
     # Where formulas tell of something so many times larger than all points see, sums say nothing.
     larger: float = 2.0
-    on_corner_side: int = 200  # points of a side, each moved to the edge
-    # Points that are looked for: inside, and on each smooth piece of the boundary, where every part
-    # of a domain ends somewhere.
-    sampled: int = 256
-    on_piece: int = 16
+    # Points at which something wide is looked for: inside a domain, on a side, towards an end, on
+    # an edge that moves, and of edges along which one function is followed to its zero. A hundredth
+    # and a hundred times as many changed nothing on 29 problems.
+    places: int = 256
+    on_piece: int = 16  # and on each smooth piece of a boundary, of which there may be many
     # Points inside and directions that are looked at.
     in_domain: int = 20
     directions: int = 24
@@ -82,29 +82,23 @@ class TrustSettings:
     # Points along a line on which an event is climbed to, and the reach of the first line.
     on_line: int = 513
     first_reach: float = 1.0 / 32.0
-    # Moments at which the lines of a moving edge are looked for, and points at which it is sampled.
-    edge_moments: int = 1025
-    edge_places: int = 256
+    edge_moments: int = 1025  # at which the lines of a moving edge are looked for
     # Places at which nodes are sampled along one coordinate, and places of interest of them.
     along_one: int = 2049
     most_hints: int = 256
-    on_side: int = 400  # points on each part of the boundary that are looked at
     on_panel: int = 64  # points along each panel
     straight: int = 8  # so many times as many along a straight side
     turn_points: int = 17  # points at a time between which a function's turn is looked for
     # Triangles that are looked at are no longer than this share of the domain.
     spacing: float = 1.0 / 24.0
-    edges: int = 400  # of them at most along which one function is followed to its zero
     crossed: int = 512  # triangles at most in which crossings are looked for
     # Triangles that are halved towards a place where a function is largest, those in which it is
     # more than in all others: enough for a ridge that is twenty times as long as it is wide.
     turn_triangles: int = 64
-    signs: int = 256  # places towards an end at which a change of sign is looked for
     # Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
     inside: int = 144
     beside: int = 24
     piece: int = 16  # so many times as many of all points where a domain has several pieces
-    sized: int = 400  # points inside at which it is looked how large a solution is
     # Fluxes are where they are so many times as large as this share of them is.
     fluxes: float = 30.0
     usual: float = 0.98

@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import EPS, FloatArray
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Key
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
-from sharpfront.trust.frobenius import CLOSEST, KNOWN, Coefficients, Series, local_series
+from sharpfront.rounding import BISECTIONS, EPS, SLIGHT
+from sharpfront.trust.frobenius import KNOWN, Coefficients, Series, local_series
 from sharpfront.trust.settings import TRUST
 
 # Where a box is crossed: not in the middle, where something may vanish by symmetry.
 ACROSS = 0.37
-# How closely a change of sign is followed.
-BISECTIONS = 30
 # A term of a condition: unknown, order of the derivative, weight.
 Weighted = tuple[int, int, float]
 # Conditions at each end.
@@ -89,7 +88,7 @@ def _are_independent(rows: FloatArray) -> bool:
 def _is_bounded(problem: LineProblem, place: float) -> bool:
     """Tell whether the source stays bounded beside an end once the equation is divided."""
     low, high = problem.interval
-    beside = place + (high - low if place == low else low - high) * CLOSEST * np.array([1.0, 10.0])
+    beside = place + (high - low if place == low else low - high) * SLIGHT * np.array([1.0, 10.0])
     *_, leading, source = problem.sample(beside)
     near, far = np.abs(source / leading)
     return bool(near <= 2.0 * far)
@@ -112,7 +111,7 @@ def _lost(problem: LineProblem) -> list[float]:
     leading, (low, high) = problem.coefficients[-1], problem.interval
     if not callable(leading):
         return []
-    beside = CLOSEST * (high - low)
+    beside = SLIGHT * (high - low)
     ends = np.abs(leading(np.array([low, high, low + beside, high - beside])))
     return [x for x, e, b in zip((low, high), ends[:2], ends[2:], strict=True) if e <= 1e-3 * b]
 
@@ -247,7 +246,7 @@ class _Ends:
 
     def lost_inside(self) -> float | None:
         """Return where highest derivatives cease to be given inside, by a change of sign."""
-        x = np.linspace(*self.interval, TRUST.signs + 2)[1:-1]
+        x = np.linspace(*self.interval, TRUST.places + 2)[1:-1]
         try:
             leading = self._leading(x)
             found, rows = np.linalg.det(leading), np.abs(leading).max(axis=(0, 2))

@@ -25,15 +25,9 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import Surface, halves, surfaces_of
 from sharpfront.problem import Problem
+from sharpfront.rounding import BISECTIONS, SLIGHT
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.unseen_boundary_data import Watched, closed_in
-
-# Halvings of an edge along which a function is followed to its zero.
-EDGE_HALVINGS = 40
-# Halvings of triangles in which crossings are looked for: they divide sides by 2^30.
-CROSSING_HALVINGS = 60
-# Points closer than this share of a surface to the line where it is cut are left out.
-MARGIN = 1e-6
 
 Values = Callable[[FloatArray], FloatArray]
 
@@ -107,7 +101,7 @@ class _Meshed:
         across = np.eye(3)[np.argmin(np.abs(found.normals), axis=1)]
         along = np.cross(found.normals, across)
         along /= np.linalg.norm(along, axis=1)[:, None]
-        size = MARGIN * float(np.ptp(self.mesh.corners.reshape(-1, 3), axis=0).max())
+        size = SLIGHT * float(np.ptp(self.mesh.corners.reshape(-1, 3), axis=0).max())
         for way in (along, np.cross(found.normals, along)) if self.surface.sieves else ():
             for sign in (size, -size):
                 moved = replace(found, points=found.points + sign * way)
@@ -120,12 +114,12 @@ class _Meshed:
         start, end = corners.reshape(-1, 3), np.roll(corners, -1, axis=1).reshape(-1, 3)
         normals = np.repeat(self.mesh.normals[triangles], 3, axis=0)
         which = np.flatnonzero(signs(start)[:, k] * signs(end)[:, k] <= 0)
-        which = which[:: max(1, len(which) // TRUST.edges)]
+        which = which[:: max(1, len(which) // TRUST.places)]
         normals = normals[which]
         sides = closed_in(
             lambda x: signs(self._moved(x, np.resize(normals, x.shape)).points)[:, k],
             *(start[which], end[which]),
-            EDGE_HALVINGS,
+            BISECTIONS,
         )
         both, normals = np.concatenate(sides), np.concatenate([normals, normals])
         return self._moved(both, normals)
@@ -136,7 +130,7 @@ class _Meshed:
         which, pair = np.nonzero(crossed[:, i] & crossed[:, j])
         first, second = i[pair], j[pair]
         near = _only(self.mesh, which)
-        for _ in range(CROSSING_HALVINGS):
+        for _ in range(BISECTIONS):
             if not len(first):
                 break
             near, first, second = halves(near), np.tile(first, 2), np.tile(second, 2)
@@ -149,7 +143,7 @@ class _Meshed:
     def _turn(self, values: Values, sign: float) -> BoundaryPoints:
         """Return points where a function is largest, or least."""
         near = _only(self.mesh, self.surface.kept(self.mesh.middles)[0])
-        for _ in range(CROSSING_HALVINGS):
+        for _ in range(BISECTIONS):
             most = (sign * values(near.corners)[..., 0]).max(axis=1)
             near = halves(_only(near, np.argsort(-most, kind="stable")[: TRUST.turn_triangles]))
         return near.middles

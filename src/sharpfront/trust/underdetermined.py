@@ -18,13 +18,9 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import Condition, PointCondition, Problem
+from sharpfront.rounding import ROUNDED, SLIGHT
 from sharpfront.trust.ellipticity import elliptic_order, is_of_waves
 from sharpfront.trust.settings import TRUST
-
-# How far beside them coefficients are looked at too, as a share of the domain.
-ASIDE = 1e-6
-# Relative to the rows' sizes: they are exact but for rounding of the coefficients.
-FREE = 1e-11
 
 
 def left_open(problem: Problem) -> Outcome | None:
@@ -66,7 +62,7 @@ def require_unknowns(problem: Problem) -> None:
         return
     every = problem.domain.sample(TRUST.inside, "quasi")
     # What vanishes at a point alone, or on a line, does not so beside it.
-    aside = ASIDE * np.ptp(problem.domain.bounds, axis=0) * np.cos(np.arange(every.shape[1]))
+    aside = SLIGHT * np.ptp(problem.domain.bounds, axis=0) * np.cos(np.arange(every.shape[1]))
     for form in problem.forms:
         points = every
         for step in (0.0, -aside, aside):
@@ -159,7 +155,7 @@ def _null_space(rows: FloatArray) -> FloatArray:
     _, values, right = np.linalg.svd(rows, full_matrices=len(rows) < rows.shape[1])
     sizes = np.zeros(rows.shape[1])
     sizes[: len(values)] = values
-    return np.asarray(right[sizes < FREE * max(1.0, float(sizes.max()))])
+    return np.asarray(right[sizes < ROUNDED * max(1.0, float(sizes.max()))])
 
 
 def _rows(problem: Problem, frame: FloatArray | None) -> FloatArray:

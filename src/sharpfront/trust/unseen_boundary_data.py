@@ -51,7 +51,7 @@ def unseen_on_boundary(
         found = watching(parts, residual)
         if not len(found.points.points):
             continue
-        gaps = _missed(residual, solution, found, tol, problem.domain.sample(TRUST.sized))
+        gaps = _missed(residual, solution, found, tol, problem.domain.sample(TRUST.places))
         if gaps.max() > 0.0:
             return np.asarray(found.points.points[int(np.argmax(gaps))])
     return None

@@ -69,6 +69,7 @@ from sharpfront.place.strips.shears import sheared
 from sharpfront.place.strips.shells import layers_along
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
+from sharpfront.rounding import CANCELLED
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
@@ -76,9 +77,6 @@ from sharpfront.trust.advice import Allowance
 from sharpfront.trust.coverage import refuse_gaps
 from sharpfront.trust.settings import TRUST
 from sharpfront.trust.underdetermined import require_unknowns
-
-# No weights smaller than this share of the solution are asked for: they are rounding.
-SMALLEST = 1e-14
 
 
 @explained_fields("sf.Patches()")
@@ -196,7 +194,7 @@ class Patches:
             moving = state.soft and not np.any(tails.tail > state.aim)
             state = replace(state, moves=state.moves + moving)
             lower = SETTINGS.least_lowered * state.aim if moving else state.aim
-            return self._next(state, assessment, max(lower, SMALLEST))
+            return self._next(state, assessment, max(lower, CANCELLED))
         state = replace(noted(state, assessment), moves=0)
         return self._without_more(state, assessment) or self._improved(state, assessment, tol)
 
@@ -225,7 +223,7 @@ class Patches:
             return other
         if state.layers and (state.final or state.idle >= ADAPT.patience):
             return self._with_shells(state)
-        if state.final or state.idle >= ADAPT.patience or state.aim <= SMALLEST:
+        if state.final or state.idle >= ADAPT.patience or state.aim <= CANCELLED:
             return given_up(state, self._allowance(state))
         return None
 
@@ -250,7 +248,7 @@ class Patches:
             return self._next(state, assessment, state.aim)
         lower = SETTINGS.lowered * tol / assessment.reached
         aim = state.aim * min(SETTINGS.lowered, max(SETTINGS.least_lowered, lower))
-        return self._next(state, assessment, max(aim, SMALLEST))
+        return self._next(state, assessment, max(aim, CANCELLED))
 
     def _deeper(self, state: PatchState, assessment: PatchAssessment) -> list[Cell]:
         """Return the cells with those at corners cut deeper, if only these are too large."""

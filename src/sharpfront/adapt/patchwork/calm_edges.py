@@ -74,9 +74,9 @@ def _misfits(problem: Problem, edges: list[SolidEdge]) -> Iterator[float]:
         if edge.angle > 0.75 * math.pi or edge.kinds != ("value", "value") or len(values) < 2:
             yield math.inf
             continue
-        points = np.empty((ADAPT.on_edge, 3))
+        points = np.empty((ADAPT.on_ray, 3))
         points[:, [a for a in range(3) if a != edge.axis]] = edge.place
-        points[:, edge.axis] = np.linspace(edge.low, edge.high, ADAPT.on_edge)
+        points[:, edge.axis] = np.linspace(edge.low, edge.high, ADAPT.on_ray)
         yield _at_edge(problem, values, points, extent)
 
 

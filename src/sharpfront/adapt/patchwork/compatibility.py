@@ -24,10 +24,8 @@ from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.rows.row_norm import roughness
-
-# Slopes that differ by this share of their size differ by rounding.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,7 @@ class Compatibility:
         for (unknown, _), column in self._columns.items():
             matrix[:, column] *= unit ** self._rough[unknown]
         left = np.abs(matrix @ np.linalg.lstsq(matrix, rhs)[0] - rhs).max()
-        return float(unit * left) if left > ROUNDING * np.abs(rhs).max() else 0.0
+        return float(unit * left) if left > SAME * np.abs(rhs).max() else 0.0
 
     def _degree_of(self, term: Term) -> int:
         return term.order + self._rough[term.unknown]

@@ -20,13 +20,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.solid_harmonics import Fan
 from sharpfront.bases.vertex_functions import OF_SOURCE, of_source
 from sharpfront.kernels import Orders
+from sharpfront.rounding import NEWTON_STEPS, SAME
 
 # Which octants about a vertex lie in the domain: below or above it along each axis in turn.
 Octants = tuple[bool, ...]
-# Newton's steps for a degree, and when they end.
-NEWTON_STEPS, SETTLED = 8, 1e-7
 # Degrees closer than this are one, of several functions; guesses closer than that may be.
-SAME, NEARLY_SAME = 1e-4, 1e-3
+ONE_DEGREE, NEARLY_SAME = 1e-4, 1e-3
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
@@ -153,7 +152,7 @@ class Cone:
             left, values, right = svd(whole, full_matrices=False)
             step = -values[-1] / float(left[:, -1] @ change @ right[-1])
             degree += step
-            if abs(step) < SETTLED:
+            if abs(step) < SAME:
                 break
         return degree, right[values < ADAPT.agreed].T
 
@@ -178,8 +177,8 @@ def functions_of(
     weights = []
     for guess in _guesses(octants, below):
         degree, own = cone.settled(guess)
-        is_new = not any(abs(degree - a) < SAME for a in degrees)
-        if 0.0 < degree < below and abs(degree - round(degree)) > SAME and is_new:
+        is_new = not any(abs(degree - a) < ONE_DEGREE for a in degrees)
+        if 0.0 < degree < below and abs(degree - round(degree)) > ONE_DEGREE and is_new:
             degrees += [degree] * own.shape[1]
             weights.append(own)
     made, left = cone.of_source()

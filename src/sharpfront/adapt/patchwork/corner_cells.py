@@ -16,9 +16,7 @@ from sharpfront.arrays import Flags, FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.maps import Quadrilateral
 from sharpfront.place.tiling.blocks import Block
-
-# Sides whose directions differ from that of a ray by less, in radians, are along it.
-ALONG_SIDE = 1e-12
+from sharpfront.rounding import ROUNDED
 
 
 def cells_of(blocks: Sequence[Block]) -> FloatArray:
@@ -69,13 +67,13 @@ def _crossed_cells(
     normals = normals / np.linalg.norm(sides, axis=2)[..., None]
     # It is inside of a side where rate * length >= start.
     rate, start = normals @ ray, np.sum(normals * (cells - corner), axis=2)
-    along = np.abs(rate) <= ALONG_SIDE
+    along = np.abs(rate) <= ROUNDED
     lengths = start / np.where(along, 1.0, rate)
-    first = np.where(rate > ALONG_SIDE, lengths, 0.0).max(axis=1)
-    last = np.where(rate < -ALONG_SIDE, lengths, np.inf).min(axis=1)
+    first = np.where(rate > ROUNDED, lengths, 0.0).max(axis=1)
+    last = np.where(rate < -ROUNDED, lengths, np.inf).min(axis=1)
     outside = np.any(along & (start >= -near), axis=1)
     out = (last - first > near) & ~outside
-    shares = np.linspace(0.0, 1.0, ADAPT.seen_on_ray + 2)[1:-1]
+    shares = np.linspace(0.0, 1.0, ADAPT.on_ray + 2)[1:-1]
     for i in np.flatnonzero(out):
         points = corner + (first[i] + (last[i] - first[i]) * shares)[:, None] * ray
         out[i] = domain.contains(points).any()

@@ -32,9 +32,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import IntegralCondition, Problem
-
-# Ratios of coefficients that differ by less are constant.
-EVEN = 1e-10
+from sharpfront.rounding import SAME
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +172,7 @@ class Wedges:
 
     def _is_smooth_about(self, functions: CornerFunctions) -> bool:
         """Tell whether layers are wide where functions of a point are held."""
-        points = self.problem.domain.sample(ADAPT.looked)
+        points = self.problem.domain.sample(ADAPT.places)
         points = np.concatenate([points[functions.has(points)], [functions.place]])
         return self._allowed(*self._stiffness_at(points, 1.0 / abs(functions.slopes[0])))[0]
 
@@ -217,11 +215,11 @@ class Wedges:
             return False
         if not told_by_formulas(self.problem):
             return False
-        found = tensors(self.problem, self.problem.domain.sample(ADAPT.looked))
+        found = tensors(self.problem, self.problem.domain.sample(ADAPT.places))
         sizes = np.trace(found, axis1=1, axis2=2)
         if not np.all(sizes * sizes[0] > 0.0):
             return False
-        return bool(np.abs(found / sizes[:, None, None] - found[0] / sizes[0]).max() < EVEN)
+        return bool(np.abs(found / sizes[:, None, None] - found[0] / sizes[0]).max() < SAME)
 
     @property
     def _fading(self) -> bool:
@@ -232,7 +230,7 @@ class Wedges:
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
         """The domain in units of layers of winds, and of reactions, waves or tensions."""
-        return self._stiffness_at(self.problem.domain.sample(ADAPT.looked), self._extent)
+        return self._stiffness_at(self.problem.domain.sample(ADAPT.places), self._extent)
 
     def _stiffness_at(self, points: FloatArray, extent: float) -> tuple[float, float]:
         """Return the same of a part of the domain, by points of it."""

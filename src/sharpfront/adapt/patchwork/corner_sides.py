@@ -13,9 +13,8 @@ from sharpfront.geometry.curves import Curve, Cut, arcs_of
 from sharpfront.maps import Strip
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import Wall
+from sharpfront.rounding import ROUNDED
 
-# Ends of sides as close as that to a corner, in units of the domain, are it: a slit is wider.
-SAME_CORNER = 1e-12
 # A curved side is a polynomial of this degree about its corner, through so many points, as far as
 # it turns by about that many radians.
 DEGREE, FITTED, TURNED = 10, 24, 0.5
@@ -69,7 +68,7 @@ def sides_at(tiling: Tiling, corner: FloatArray, extent: float, *, bends: bool) 
     Or the two that a side is beside one of its points. Curved ones that no strips lie along are
     none where nobody asks how they bend.
     """
-    near = SAME_CORNER * extent
+    near = ROUNDED * extent
     if tiling.outline and bends:
         curves = [(part, curve) for part, curve, _ in tiling.outline]
         found = [side for own in curves for side in _along(*own, corner, near, extent)]

@@ -26,12 +26,12 @@ from sharpfront.equation.expression import Constant
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.form_values import form_at
 
 # Shares of an edge at which its surroundings are looked at, and how far from it, in units of the
 # domain.
 EDGE_SHARES = (0.01, 0.3, 0.5, 0.7, 0.99)
-BESIDE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def conductivities_of(problem: Problem) -> FloatArray | None:
 
 def edges_on(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> Iterator[SolidEdge]:
     """Yield the edges on a line, each as far as its faces and conditions are the same."""
-    size = BESIDE * float(np.ptp(problem.domain.bounds, axis=0).max())
+    size = SLIGHT * float(np.ptp(problem.domain.bounds, axis=0).max())
     turns = 0.25 * np.pi + 0.5 * np.pi * np.arange(4)
     at = place + size * np.stack([np.cos(turns), np.sin(turns)], axis=1)
     stretches = list(itertools.pairwise(tiling.blocks[0].lines[axis].tolist()))
@@ -217,7 +217,7 @@ def _free(problem: Problem, edge: SolidEdge, extent: float) -> float | None:
     for share in (0.5, 0.25, 0.75):
         cut = edge.angle + share * (2.0 * math.pi - edge.angle)
         way = np.array([math.cos(edge.first + cut), math.sin(edge.first + cut)])
-        ray = edge.place + 2.0 * extent * np.geomspace(BESIDE, 1.0, ADAPT.on_ray)[:, None] * way
+        ray = edge.place + 2.0 * extent * np.geomspace(SLIGHT, 1.0, ADAPT.on_ray)[:, None] * way
         every = [np.insert(ray, edge.axis, low + (high - low) * x, axis=1) for x in EDGE_SHARES]
         if not problem.domain.contains(np.concatenate(every)).any():
             return cut

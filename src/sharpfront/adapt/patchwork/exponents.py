@@ -26,15 +26,10 @@ from sharpfront.equation.oblique_lines import Line
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME, SLIGHT
 
-# Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
-SECTOR_AT, ON_WALL = 1e-7, 1e-9
 # Powers closer to a whole number than this are one.
 WHOLE = 1e-9
-# A function touches zero below that share of its size.
-TOUCHING = 1e-9
-# Directions that differ by less, as angles, are one.
-SAME_RAY = 1e-7
 
 # Directions from a point in the order of their angles, and what walls along them give: a value, a
 # flux or something unknown; nothing along an interface.
@@ -83,7 +78,7 @@ def oscillates(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequ
     a = np.geomspace(*ADAPT.oscillating, ADAPT.exponents_seen)
     growth = np.exp(a * sum(opening for _, opening in found.sectors))
     left = found.left(around(found.sectors, a, _swelled)) / growth
-    return bool(np.any(np.sign(left[1:]) != np.sign(left[:-1])) or np.abs(left).max() < TOUCHING)
+    return bool(np.any(np.sign(left[1:]) != np.sign(left[:-1])) or np.abs(left).max() < SAME)
 
 
 def _about(
@@ -119,7 +114,7 @@ def between_rays(
     """Return the angles between which sectors lie, a point of each, and which the domain has."""
     angles = [angle for angle, _ in rays]
     ends = np.array([*angles, angles[0] + 2.0 * math.pi])
-    step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
+    step = SLIGHT * float(np.ptp(problem.domain.bounds, axis=0).min())
     points = vertex + step * directions(0.5 * (ends[1:] + ends[:-1]))
     return ends, points, problem.domain.contains(points)
 
@@ -140,7 +135,7 @@ def directions(angles: FloatArray) -> FloatArray:
 
 def rays_at(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> Rays:
     """Return the directions of lines and walls from a point."""
-    near = ON_WALL * float(np.ptp(problem.domain.bounds, axis=0).max())
+    near = SAME * float(np.ptp(problem.domain.bounds, axis=0).max())
     conditions = {c.part: c for c in problem.conditions}
     found: Rays = []
     for block in tiling.blocks:
@@ -166,7 +161,7 @@ def rays_at(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequenc
     kept: Rays = []
     for angle, given in found:
         gaps = (abs(math.remainder(angle - other, 2.0 * math.pi)) for other, _ in kept)
-        if min(gaps, default=math.inf) > SAME_RAY:
+        if min(gaps, default=math.inf) > SAME:
             kept.append((angle, given))
     return sorted(kept)
 
@@ -219,7 +214,7 @@ def roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
         ends = a[i - 1], a[i + 1]
         found = minimize_scalar(lambda x: abs(f(np.array([x]))[0]), bounds=ends, method="bounded")
         known = any(abs(found.x - x) < (a[1] - a[0]) for x in out)
-        if not known and found.fun < TOUCHING * low.max():
+        if not known and found.fun < SAME * low.max():
             out.append(float(found.x))
     return sorted(out)
 

@@ -27,13 +27,12 @@ from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_lines
 
 Point = tuple[float, float]
 
-# Points so far from a corner, in units of the patch, are the corner.
-NEAR = 1e-9
 
 _OSCILLATES = (
     "The conductivity changes its sign at ({:.4g}, {:.4g}), and its values on the two sides are so "
@@ -157,7 +156,7 @@ def _corners_met(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]
     """Return the corners of a patch, an end for each axis, that are points, and which."""
     gaps = np.abs(patch.corners[:, None] - points).max(axis=2)
     ends = list(itertools.product((0, 1), repeat=patch.dimension))
-    met = np.argwhere(gaps <= NEAR * np.ptp(patch.corners, axis=0).min())
+    met = np.argwhere(gaps <= SAME * np.ptp(patch.corners, axis=0).min())
     return {ends[corner]: int(k) for corner, k in met}
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.compatibility import Side
 from sharpfront.adapt.patchwork.decoupled_unknowns import decoupled, is_decoupled
-from sharpfront.adapt.patchwork.jumps import CLOSE, UNTOLD, Jumps, Place, given_values
+from sharpfront.adapt.patchwork.jumps import CLOSE, Jumps, Place, given_values
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 
 # A jump counts from this share of the tolerance on.
 COUNTS = 1e-3
@@ -117,4 +118,4 @@ def _held(unknown: str, main: MainFunctions, found: CornerFunctions, extent: flo
 
     ends = beside(np.array([0.0, 1.0]), CLOSE[1])
     sides = [Side(p, x, np.zeros(2), x) for p, x in zip(main.parts, ends, strict=True)]
-    return HeldJump(unknown, function, (sides[0], sides[1]), beside(BETWEEN, UNTOLD))
+    return HeldJump(unknown, function, (sides[0], sides[1]), beside(BETWEEN, SAME))

@@ -35,18 +35,13 @@ from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import ROUNDING, Wall
 from sharpfront.problem import Problem
+from sharpfront.rounding import CANCELLED, SAME, SLIGHT
 from sharpfront.trust.plane_boundary_points import PlaneBoundaryPoints
 
 Place = tuple[float, ...]
 
-# Closer than this share to one that functions have, rounding of places is seen in values.
-UNTOLD = 1e-8
-# Patches that lie within this share of it are cut no more: tails there are such rounding.
-FINEST = 1e-6
 # How close to a place on a side values are compared, of the side's length.
 CLOSE = (1e-10, 1e-9)
-# How close to the end of a side slopes are looked at that are infinite at it.
-CLOSEST = 1e-13
 _VIOLATE = "the slopes of the data on {} violate the equations"
 
 
@@ -89,7 +84,7 @@ class Jumps:
         for place, told in _along_panels(problem, tiling, tol):
             if all(np.linalg.norm(np.subtract(place, p)) > ROUNDING * extent for p in found):
                 found[place] = told
-        found = {_snapped(p, tiling.corners, UNTOLD * extent): told for p, told in found.items()}
+        found = {_snapped(p, tiling.corners, SAME * extent): told for p, told in found.items()}
         return cls(ADAPT.near_jump * extent, tuple(sorted(found)), found)
 
     @property
@@ -113,7 +108,7 @@ class Jumps:
     @property
     def closest(self) -> float:
         """How close to a jump rounding of places does not tell one side from the other."""
-        return UNTOLD / ADAPT.near_jump * self.radius
+        return SAME / ADAPT.near_jump * self.radius
 
     def shares(self, patches: Sequence[Patch], rough: Mapping[str, int]) -> dict[str, FloatArray]:
         """Return how much of what goes wrong in each patch counts, for each unknown, (patches,)."""
@@ -122,7 +117,7 @@ class Jumps:
             for place in self.places:
                 if np.linalg.norm(patch.corners - place, axis=1).max() <= self.radius:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
-            finest = FINEST / ADAPT.near_jump * self.radius
+            finest = SLIGHT / ADAPT.near_jump * self.radius
             if any(np.linalg.norm(patch.corners - p, axis=1).max() <= finest for p in self.held):
                 size[i] = 0.0
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
@@ -187,7 +182,7 @@ def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
     normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
     beside = 0.5 * (ends[0] + ends[1]) + CLOSE[0] * np.linalg.norm(along) * normal
     outwards = -1.0 if problem.domain.contains(beside[None])[0] else 1.0
-    within = ends[which] + CLOSEST * (ends[1 - which] - ends[which])
+    within = ends[which] + CANCELLED * (ends[1 - which] - ends[which])
     return Side(part, ends[which], outwards * normal, within)
 
 

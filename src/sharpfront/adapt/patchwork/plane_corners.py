@@ -14,13 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.corner_cells import cells_of, most_cells
-from sharpfront.adapt.patchwork.corner_sides import (
-    SAME_CORNER,
-    Bend,
-    CornerSide,
-    is_between,
-    sides_at,
-)
+from sharpfront.adapt.patchwork.corner_sides import Bend, CornerSide, is_between, sides_at
 from sharpfront.adapt.patchwork.corner_symbols import highest_terms, layer_rates
 from sharpfront.adapt.patchwork.exponents import leading_terms, tensors
 from sharpfront.adapt.patchwork.plate_corners import functions_of_plate, square_root
@@ -34,11 +28,8 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
+from sharpfront.rounding import ROUNDED, SAME, SLIGHT
 
-# Slopes whose direction has less than this sine with that of the flux are along it.
-CONORMAL = 1e-9
-# The inside of a corner is looked at so far from it, in units of the domain.
-INSIDE_AT = 1e-6
 # Directions in which a function may jump, as shares of the angle outside.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
 
@@ -87,7 +78,7 @@ class PlaneCorners:
 
     def _is_near(self, place: Sequence[float], places: FloatArray) -> bool:
         gaps = np.abs(places - np.array(place)).max(axis=1)
-        return bool(np.any(gaps <= SAME_CORNER * self._extent))
+        return bool(np.any(gaps <= ROUNDED * self._extent))
 
     @property
     def _jumping(self) -> FloatArray:
@@ -107,7 +98,7 @@ class PlaneCorners:
         # Where data are infinite nothing is known of what they add.
         if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
             return None
-        if np.abs(sides[0].direction - sides[1].direction).max() <= SAME_CORNER:
+        if np.abs(sides[0].direction - sides[1].direction).max() <= ROUNDED:
             return None  # one wall, of the boxes on both sides of a curve: the other side is curved
         if not self.is_finite(corner):
             return None
@@ -158,7 +149,7 @@ class PlaneCorners:
         """Return z half way from a place on the rim of a hole to the other side of the hole."""
         back = np.linalg.inv(np.array([[s.real, s.imag] for s in bare.slopes]).T)
         cut = angle + 0.5 * (2 * math.pi - angle)
-        lengths = 2.0 * np.geomspace(INSIDE_AT, 1.0, ADAPT.inside_rays)
+        lengths = 2.0 * np.geomspace(SLIGHT, 1.0, ADAPT.places)
         ray = lengths[:, None] * (back @ np.array([math.cos(cut), math.sin(cut)]))
         inside = self.problem.domain.contains(np.array(bare.place) + ray)
         half = 0.5 * lengths[int(np.argmax(inside))]
@@ -252,7 +243,7 @@ class PlaneCorners:
         a, b = (complex(*side.direction) for side in sides)
         angles = np.array([_positive(np.angle(b / a)), _positive(np.angle(a / b))])
         middle = np.array([a, b]) * np.exp(0.5j * angles)
-        points = corner + INSIDE_AT * extent * np.stack([middle.real, middle.imag], axis=1)
+        points = corner + SLIGHT * extent * np.stack([middle.real, middle.imag], axis=1)
         inside = self.problem.domain.contains(points)
         turned = angles[1] > angles[0] if inside.all() else inside[1]
         return (sides[1], sides[0]) if turned else (sides[0], sides[1])
@@ -270,7 +261,7 @@ class PlaneCorners:
         slope = sum((c * np.array(orders) for orders, c in highest.items()), np.zeros(2))
         flux = tensors(self.problem, corner[None])[0] @ normal
         sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
-        across = sine <= CONORMAL * np.linalg.norm(slope) * np.linalg.norm(flux)
+        across = sine <= SAME * np.linalg.norm(slope) * np.linalg.norm(flux)
         return "flux" if form.order == 1 and across and np.any(slope) else None
 
     def _free(
@@ -302,7 +293,7 @@ class PlaneCorners:
         Straight sides tell to rounding, as they have to in a slit; others are looked at.
         """
         if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = far * np.geomspace(INSIDE_AT, 1.0, ADAPT.inside_rays)
+            lengths = far * np.geomspace(SLIGHT, 1.0, ADAPT.places)
             return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
         for block in self.tiling.blocks:
             for wall in block.walls:

@@ -18,13 +18,12 @@ from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.adapt.patchwork.shadow_terms import SAME_POWER
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
+from sharpfront.rounding import SAME
 
 # Terms of a form along x and y with their coefficients.
 Principal = Mapping[tuple[int, ...], float]
 # Steps from each start towards a power.
 STEPS = 30
-# Sums of terms that conditions leave less than this share of are solutions.
-DEPENDENT = 1e-9
 # Powers are looked at in pairs so far apart for how conditions change with them.
 SEPARATE = 1e-5
 # What conditions leave of a sum of terms counts as this share of the most that they leave of one:
@@ -190,4 +189,4 @@ def _steady(held: _Held, power: float, whole: bool) -> list[dict[Term, complex]]
 def _null(matrix: ComplexArray | FloatArray) -> list[ComplexArray]:
     """Return vectors that a matrix makes nothing of."""
     _, values, vectors = np.linalg.svd(matrix)
-    return list(vectors[int(np.sum(values > DEPENDENT * values[0])) :].conj())
+    return list(vectors[int(np.sum(values > SAME * values[0])) :].conj())

@@ -37,7 +37,7 @@ def mismatch_of(problem: Problem, approximation: Approximation) -> float:
     """Return the largest miss of a condition on the boundary."""
     parts: dict[tuple[Expression, ...], list[BoundaryPoints]] = {}
     for c in problem.conditions:
-        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, ADAPT.on_part))
+        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, ADAPT.places))
     misses = []
     for residuals, own in parts.items():
         points, normals = (np.concatenate([getattr(b, k) for b in own]) for k in POINTS)

@@ -25,17 +25,7 @@ from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 from sharpfront.problem import Problem
-
-# Conductivities are one number if they differ by this share.
-ROUNDED = 1e-12
-# What is smaller than this share of another is zero. Powers as close to a whole number are one.
-NULL, AS_GOOD_AS_WHOLE = 1e-6, 1e-6
-# Functions with a logarithm go on across edges up to this share of them, or are left out.
-GOES_ON = 1e-8
-# Singular values below this share of the largest are none.
-NOTHING = 1e-12
-# Openings that differ by less from half a turn are straight.
-STRAIGHT = 1e-9
+from sharpfront.rounding import ROUNDED, SAME, SLIGHT
 
 
 class Sectors(NamedTuple):
@@ -49,7 +39,7 @@ class Sectors(NamedTuple):
     def are_smooth(self) -> bool:
         """Whether nothing happens: one material, a straight edge, or a straight wall."""
         count, openings = len(self.values), np.diff(self.angles)
-        straight = bool(np.all(np.abs(openings - math.pi) < STRAIGHT))
+        straight = bool(np.all(np.abs(openings - math.pi) < SAME))
         if self.given is None:
             return count == 1 or (count == 2 and straight)
         return count == 1 and straight and self.given[0] == self.given[1]
@@ -148,7 +138,7 @@ def _solutions(sectors: Sectors, most: float) -> list[tuple[float, list[ComplexA
         return np.asarray(passed[1 if given[1] == "flux" else 0, 1 if given[0] == "value" else 0])
 
     for found in roots(left, np.linspace(0.0, most, int(ADAPT.per_power * most))[1:]):
-        whole = abs(found - round(found)) < AS_GOOD_AS_WHOLE
+        whole = abs(found - round(found)) < SLIGHT
         power = float(round(found)) if whole else found
         if power >= most:
             continue
@@ -156,7 +146,7 @@ def _solutions(sectors: Sectors, most: float) -> list[tuple[float, list[ComplexA
         if given is None:
             passed = around(pairs, np.array([power]))[..., 0] - np.eye(2)
             _, sizes, rows = np.linalg.svd(passed)
-            states = [*rows[sizes < NULL * max(1.0, sizes[0])]]
+            states = [*rows[sizes < SLIGHT * max(1.0, sizes[0])]]
         if states:
             out.append((power, [_factors(sectors, pairs, power, state) for state in states]))
     return out
@@ -186,10 +176,10 @@ def _with_logarithm(
     table = np.zeros((count, len(degrees), 2, kept.shape[1]))
     matrix, wanted = _jumps(sectors, power, kept)
     if len(matrix):
-        found = np.linalg.lstsq(matrix, wanted, rcond=NOTHING)[0]
+        found = np.linalg.lstsq(matrix, wanted, rcond=ROUNDED)[0]
         _, sizes, rows = np.linalg.svd(matrix @ found - wanted)
         sizes = np.append(sizes, np.zeros(len(rows) - len(sizes)))
-        sums = rows[sizes < GOES_ON * max(1.0, float(np.abs(wanted).max()))].T
+        sums = rows[sizes < SAME * max(1.0, float(np.abs(wanted).max()))].T
         kept, table = kept @ sums, (found @ sums).reshape(count, len(degrees), 2, -1)
     out = []
     for i, factors in enumerate(kept.T):

@@ -21,10 +21,8 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.tails import SoftMode, tails_of
+from sharpfront.rounding import CANCELLED
 from sharpfront.solution.approximation import Approximation, split_weights
-
-# No weights of a mode smaller than this share of it are asked for: they are rounding.
-SMALLEST_OF_MODE = 1e-13
 
 
 def soft_mode(
@@ -55,7 +53,7 @@ def soft_mode(
     scales = np.where(smooth, size, np.inf).tolist()
     every = [np.ones(len(state.cells))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))
-    aim = max(SMALLEST_OF_MODE, aim, ADAPT.at_once * float(tails.tail.max()))
+    aim = max(CANCELLED, aim, ADAPT.at_once * float(tails.tail.max()))
     # The last cells are assessed again, and by themselves do not grow.
     grows = moving or abs(size - state.softness) > ADAPT.moving * share * size
     grows = grows or (state.final and state.growing)

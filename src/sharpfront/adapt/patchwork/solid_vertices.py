@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from sharpfront.adapt.patchwork.cones import Octants, functions_of
-from sharpfront.adapt.patchwork.edges import BESIDE, boxes_beside, conductivities_of
+from sharpfront.adapt.patchwork.edges import boxes_beside, conductivities_of
 from sharpfront.adapt.patchwork.settings import ADAPT
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions
@@ -17,6 +17,7 @@ from sharpfront.bases.vertex_functions import VertexFunctions
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 
 
 def vertex_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[SharedFunctions, ...]:
@@ -36,7 +37,7 @@ def vertex_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[Shar
     found: list[SharedFunctions] = []
     for place in itertools.product(*(x.tolist() for x in block.lines)):
         at = np.array(place)
-        octants = _octants(problem, at, BESIDE * extent)
+        octants = _octants(problem, at, SLIGHT * extent)
         if octants is None:
             continue
         fans, degrees, weights = functions_of(octants, most, SETTINGS.powers(tol))

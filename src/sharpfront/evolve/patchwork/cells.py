@@ -25,12 +25,11 @@ from sharpfront.place.patches.waves import Waves
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.curved import fitted
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
 PATCH_HALVINGS = 24
-# So far inside of a side, as a share of the patch, a point is that lay on it.
-OFF_SIDES = 1e-9
 # Values of functions at points, (R, m), in units of what may be left out.
 Wanted = Callable[[FloatArray], FloatArray]
 
@@ -264,7 +263,7 @@ def off_sides(patches: Sequence[Patch], points: FloatArray) -> FloatArray:
     out, owner = points.copy(), PatchworkBasis(tuple(patches)).owner(points)
     for i in np.unique(owner).tolist():
         patch, own = patches[i], owner == i
-        at, off = patch.in_chart(points[own]), OFF_SIDES * patch.sides
+        at, off = patch.in_chart(points[own]), SAME * patch.sides
         beside = np.clip(at, patch.low + off, patch.high - off)
         moved = np.any(beside != at, axis=1)
         out[np.flatnonzero(own)[moved]] = patch.in_space(beside[moved])

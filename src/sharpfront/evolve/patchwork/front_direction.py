@@ -13,9 +13,10 @@ from sharpfront.equation.graph import ordered
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.geometry import Domain
 from sharpfront.problem import Problem
+from sharpfront.rounding import BISECTIONS
 
-# Nodes along an axis of the grid on which values are passed, and how often gaps are halved.
-NODES, BISECTIONS = 65, 40
+# Nodes along an axis of the grid on which values are passed.
+NODES = 65
 # Levels at which a front is looked at, as shares of the range.
 LEVELS = (0.25, 0.5, 0.75)
 # A front is straight if places on one level are off a line by this share of its length at most, and

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from sharpfront.adapt.patchwork.jump_functions import COUNTS, HeldJump, held_jumps, jumping_places
-from sharpfront.adapt.patchwork.jumps import UNTOLD, Place, in_words
+from sharpfront.adapt.patchwork.jumps import Place, in_words
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.errors import OutcomeKind
@@ -21,10 +21,10 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.termination import StuckError
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME, SLIGHT
 
-# Data are looked at so many moments, and after those at which they change at once by this share of
-# the span.
-LOOKED_WHEN, SOON_AFTER = 9, 1e-6
+# Data are looked at so many moments.
+LOOKED_WHEN = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class JumpingValues:
 
     def away(self, points: FloatArray) -> FloatArray:
         """Return the points that are not at one of the places, where nothing has one value."""
-        near = UNTOLD * float(np.ptp(self.system.problem.domain.bounds, axis=0).max())
+        near = SAME * float(np.ptp(self.system.problem.domain.bounds, axis=0).max())
         for place in self.places:
             points = points[np.linalg.norm(points - np.array(place), axis=1) > near]
         return points
@@ -117,5 +117,5 @@ def _moments(problem: Problem, stops: Sequence[float]) -> tuple[list[float], lis
     assert problem.time is not None
     start, stop = problem.time
     even = np.linspace(start, stop, 2 * LOOKED_WHEN + 1)
-    later = np.array([start, *stops]) + SOON_AFTER * (stop - start)
+    later = np.array([start, *stops]) + SLIGHT * (stop - start)
     return [*later.tolist(), *even[1::2].tolist()], even[2::2].tolist()

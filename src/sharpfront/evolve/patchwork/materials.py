@@ -30,12 +30,13 @@ from sharpfront.place.patches.first_patches import cut_for_data
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rounding import SAME
 from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.patch_rows import PatchRows
 
-# Moments at which conditions across edges are compared, and by how much rows may differ.
-MOMENTS, SAME_ROWS = 9, 1e-9
+# Moments at which conditions across edges are compared.
+MOMENTS = 9
 _FLUXES = (
     "With time= a coefficient that jumps inside a derivative is known in the plane as in "
     "sf.div(k(x, y) * sf.grad(u)), in terms that are linear; where k depends on t, all of it has "
@@ -132,7 +133,7 @@ def require_same_at_all_times(run: PatchRun) -> None:
     first = _conditions_at(run, start)
     for t in np.linspace(start, stop, MOMENTS)[1:].tolist():
         now = _conditions_at(run, t)
-        alike = first.shape == now.shape and np.abs(first - now).max(initial=0.0) <= SAME_ROWS
+        alike = first.shape == now.shape and np.abs(first - now).max(initial=0.0) <= SAME
         if not alike:
             raise ProblemError(
                 f"{_FLUXES}; what goes on where it jumps is another at t = {t:.3g} than at first."

@@ -23,6 +23,7 @@ from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.problem.initial import time_order, velocity_name
+from sharpfront.rounding import SLIGHT
 
 InSpace = tuple[int, int]
 # Returns a derivative of an unknown at points, (m,).
@@ -31,11 +32,9 @@ DerivativeValues = Callable[[Derivative], FloatArray]
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
 ON_EDGE = 256
-# How far from the boundary slopes of a start are taken, of the domain, and second derivatives,
-# whose differences lose twice as many digits.
-CLOSE, CLOSE_TWICE = 1e-6, 1e-4
-# The rate of a value that is held is taken over this share of the span.
-SOON = 1e-6
+# How far from the boundary second derivatives of a start are taken, of the domain: differences lose
+# twice as many digits as those of slopes.
+CLOSE_TWICE = 1e-4
 # What is taken at one, two and three steps from a place goes on to it as a parabola does.
 TO_THE_PLACE = np.array([3.0, -3.0, 1.0])
 # The slope there of the parabola through these three, in steps.
@@ -205,7 +204,7 @@ class PlaneSystem:
         extent = float(np.ptp(domain.bounds, axis=0).max())
         for condition, own in zip(self.problem.conditions, self.conditions, strict=False):
             edge = domain.boundary(condition.part, ON_EDGE)
-            known, count = self._beside(edge, CLOSE * extent), len(edge.points)
+            known, count = self._beside(edge, SLIGHT * extent), len(edge.points)
             for residual in own:
                 if {sum(d.orders) for d in residual.derivatives} not in ({1}, {0, 1}):
                     continue
@@ -242,7 +241,7 @@ class PlaneSystem:
         """Return how fast a value that a condition holds changes at the start, (m,)."""
         span, count = self.problem.time, len(edge.points)
         assert span is not None
-        soon = SOON * (span[1] - span[0])
+        soon = SLIGHT * (span[1] - span[0])
         moments = [
             self.leaves(residual, edge.points, span[0] + k * soon, beside, edge.normals)
             for k in (1, 2, 3)

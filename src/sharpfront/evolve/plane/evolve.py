@@ -134,7 +134,7 @@ def product_course(system: PlaneSystem, tol: float, budget: Budget) -> ProductCo
     """Return what holds for all runs of a problem."""
     problem = system.problem
     assert problem.time is not None
-    start = system.initial(problem.domain.sample(PRODUCTS.sized))[0]
+    start = system.initial(problem.domain.sample(PRODUCTS.inside))[0]
     agenda = time_events_of(plane_formulas(problem), problem.time)
     watched = looked_at_points(problem)
     limits = Limits(budget.kernels(MOST_IN_PLANE, FEWEST_PRODUCTS), budget.parts(COMPONENTS))

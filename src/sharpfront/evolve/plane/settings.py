@@ -44,11 +44,10 @@ class ProductSettings:
     # An error that would grow by less than this part of the tolerance over the span came from
     # before: more kernels do not cure it.
     fresh: float = 0.3
-    # Check points: inside, and on each part of the boundary; and those at which the size of the
-    # initial state is taken.
+    # Points inside at which errors and the size of the initial state are looked at, and on each
+    # part of the boundary.
     inside: int = 4000
     on_part: int = 100
-    sized: int = 4096
     # Data are missed, not just unresolved, as they are by patches (`patchwork/settings`): by so
     # many times what richer products make of them at so many points about a place, and by more
     # than this share of their range.

@@ -18,16 +18,12 @@ from sharpfront.equation.edges import edges_along, tells_all
 from sharpfront.equation.narrow_features import around, foci
 from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import Evaluated, Function, LineProblem
+from sharpfront.rounding import ROUNDED, SAME
 
 Row = FloatArray | None
 
 # Halvings of a gap at most: places are then rounding apart.
 GAP_HALVINGS = 40
-# Variation beside the size of a function that is taken for the noise of its rounding. What hides
-# below it is left to the error estimate.
-NEGLIGIBLE = 1e-9
-# Cuts closer than this share of the interval are one: a piece between them would be rounding.
-CLOSEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ class _Even:
         allowed = LINE.curved * bend
         # Half a gap beyond the outermost places a curve is off its line by three times as much.
         allowed[(gap == 0) | (gap == len(self.x))] *= 3.0
-        allowed += NEGLIGIBLE * np.abs(self.y).max()
+        allowed += SAME * np.abs(self.y).max()
         narrow = np.zeros(len(self.x) + 1, dtype=bool)
         narrow[gap[np.abs(off) > allowed]] = True
         return np.where(narrow[gap], off, 0.0)
@@ -184,7 +180,7 @@ def _dense(
 def _bends(y: FloatArray) -> bool:
     """Tell whether even samples differ from those of a linear function by more than noise."""
     low, high = float(y.min()), float(y.max())
-    least = NEGLIGIBLE * max(-low, high)
+    least = SAME * max(-low, high)
     if not high - low > least:
         return False
     # The steps of a smooth curve differ by the square of the distance of the samples.
@@ -225,7 +221,7 @@ def _outstanding(change: FloatArray, least: float) -> list[int]:
 
 def _merged(cuts: list[Cut], low: float, high: float) -> tuple[Cut, ...]:
     """Return the cuts sorted, without repeats and without those at the ends."""
-    margin = CLOSEST * (high - low)
+    margin = ROUNDED * (high - low)
     out: list[Cut] = []
     for cut in sorted(cuts, key=lambda c: c.above):
         inside = low + margin < cut.below and cut.above < high - margin

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import CellSystem, Grid, grid
-from sharpfront.place.line.breakpoints import NEGLIGIBLE, Cut, Survey
+from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.place.line.end_layers import Rates, graded_nodes, layers_at_ends
 from sharpfront.place.line.settings import LINE
 from sharpfront.problem.line_problem import LineProblem, Term
+from sharpfront.rounding import SAME
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def variations(
     out = np.empty((len(u) + len(data), len(points.steps)))
     for j, row in enumerate(out[: len(u)]):
         spread = highest[j] - lowest[j]
-        share = 0.5**j / spread if spread > NEGLIGIBLE * size / length**j else 0.0
+        share = 0.5**j / spread if spread > SAME * size / length**j else 0.0
         np.abs((u[j, 1:] - u[j, :-1]) * share, out=row)
     breaks = np.searchsorted(points.nodes, cuts) if len(cuts) else None
     if breaks is not None:
@@ -162,7 +163,7 @@ def changes_between(q: FloatArray, breaks: NDArray[np.int64] | None = None) -> F
     """
     spread = q.max() - q.min()
     out = np.zeros(len(q))
-    if spread <= NEGLIGIBLE * np.abs(q).max():
+    if spread <= SAME * np.abs(q).max():
         return out
     step = 0.5 * np.abs(q[1:] - q[:-1]) / spread
     if breaks is not None:

@@ -17,7 +17,7 @@ from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.interfaces import ROUNDING
+from sharpfront.rounding import ROUNDED
 
 # Layers of up to so many times the depth of a strip along the boundary are those it was made for.
 FILLED = STRIPS.wide / STRIPS.deepest
@@ -108,7 +108,7 @@ def _past_corners(
     beyond = np.array([_next_line(lines[wall.axis], wall.place, wall.end)])
     for end, place in enumerate(x.item() for x in wall.extent):
         at = wall.block.in_space(np.insert(extent, axis, place)[None])
-        near = ROUNDING * float(np.ptp(wall.block.domain.bounds, axis=0).max())
+        near = ROUNDED * float(np.ptp(wall.block.domain.bounds, axis=0).max())
         if np.abs(corners - at).max(axis=1).min(initial=np.inf) <= near:
             yield replace(
                 wall, axis=axis, end=end, place=place, extent=(extent, beyond), lines=lines[axis]

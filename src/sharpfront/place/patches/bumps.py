@@ -24,11 +24,10 @@ from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 
 # Differences are taken over this share of the domain.
 TURNING_OVER = 1e-4
-# A function that bends less than this share along another direction has a ridge, and turns nowhere.
-RIDGE = 1e-6
 # A step shorter than this share of the bump's width has arrived.
 REACHED = 1e-3
 
@@ -86,7 +85,7 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
         sizes = np.linalg.eigvalsh(bends)
         # Along a ridge nothing turns, but for rounding.
-        curved = sizes[:, -1] < RIDGE * sizes[:, 0]
+        curved = sizes[:, -1] < SLIGHT * sizes[:, 0]
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
         if not len(places):
             return []

@@ -36,10 +36,8 @@ from sharpfront.place.tiling.curved import fitted
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
-from sharpfront.rows.interfaces import ROUNDING, interface_lines
-
-# Edges of boundary data closer to an end than this share are at it.
-AT_END = 1e-8
+from sharpfront.rounding import ROUNDED, SAME
+from sharpfront.rows.interfaces import interface_lines
 
 # Functions across strips, and the maps of their sides.
 Strips = dict[tuple[float, float], tuple[int, AxisMap]]
@@ -129,7 +127,7 @@ def _cut_where_touched(found: Sequence[Tangency], blocks: Sequence[Block]) -> It
 def _ends_at(strip: Strip, corners: FloatArray) -> bool:
     """Tell whether the outer side of a strip ends at one of some corners."""
     ends = np.array([strip.edge(0, end)[0] for end in (0, 1)])
-    near = ROUNDING * strip.length
+    near = ROUNDED * strip.length
     gaps = np.abs(ends[:, None] - corners).max(axis=2)
     return bool(np.any(gaps < 1e3 * near))
 
@@ -255,7 +253,7 @@ def _beside_fronts(holding: Holding, block: Block, steep: Sequence[Line], base: 
     lines = list(block.lines)
     for axis, end in itertools.product(range(2), range(2)):
         side = np.array(chart.edge(axis, end))
-        near = ROUNDING * float(chart.size.max())
+        near = ROUNDED * float(chart.size.max())
         if any(np.abs(line.distances(side)).max() < 1e3 * near for line in steep):
             lines[axis] = np.union1d(lines[axis], lines_in_chart(holding, chart, axis, end, base))
     return replace(block, lines=tuple(lines))
@@ -276,7 +274,7 @@ def edges_of_data(problem: Problem, name: str, low: float, high: float) -> Float
     graphs += [e for j in problem.jumps for e in j.equals]
     found = [places_along(g, name, low, high) for g in graphs]
     given = [r for c in problem.conditions for r in c.residuals]
-    near = AT_END * (high - low)
+    near = SAME * (high - low)
     found += [places_along(r, name, low + near, high - near) for r in given]
     if problem.is_singular:
         found.append(interface_lines(problem)[problem.domain.coordinates.index(name)])
@@ -285,7 +283,7 @@ def edges_of_data(problem: Problem, name: str, low: float, high: float) -> Float
 
 def _new_lines(places: FloatArray, lines: FloatArray) -> FloatArray:
     """Return places without those that are another, or a line, but for rounding."""
-    near = ROUNDING * float(np.ptp(lines))
+    near = ROUNDED * float(np.ptp(lines))
     places = np.unique(places)
     places = places[np.diff(places, prepend=-np.inf) > near]
     return np.asarray(places[np.abs(places[:, None] - lines).min(axis=1) > near])

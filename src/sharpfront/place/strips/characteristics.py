@@ -17,10 +17,9 @@ from sharpfront.geometry import Domain
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import Tangency
 from sharpfront.problem import Problem
+from sharpfront.rounding import BISECTIONS
 from sharpfront.rows.form_values import form_at
 
-# Where a layer leaves the domain is found by so many bisections.
-EXIT_STEPS = 60
 # How streamlines part is looked at over this share of the domain, and the error of their places.
 PARTED, PATH_ERROR = 1e-5, 1e-11
 
@@ -152,7 +151,7 @@ def _inside_up_to(
     if not len(out) or out[0] == 0:
         return 0.0 if len(out) else last
     low, high = float(s[out[0] - 1]), float(s[out[0]])
-    for _ in range(EXIT_STEPS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if inside(np.array([middle]))[0] else (low, middle)
     return low

@@ -22,7 +22,6 @@ from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.facing_panels import Meeting
 from sharpfront.place.strips.medial import joined, left_of, meetings, pieces
 from sharpfront.place.strips.mitred import with_outlines
-from sharpfront.place.strips.outlines import SMOOTH
 from sharpfront.place.strips.ribbons import (
     ON_PANEL,
     Ribbon,
@@ -39,6 +38,7 @@ from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.frames import PolygonRing, fit
 from sharpfront.place.tiling.tiling import framed_tiling, rings_of
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 
 
 def framed(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
@@ -202,7 +202,7 @@ def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
     at = np.arange(*ends)
     start, stop = (panels.boundary(at, np.full(len(at), t))[0].normals for t in (-1.0, 1.0))
     turns = np.linalg.norm(np.roll(start, -1, axis=0) - stop, axis=1)
-    return bool(turns.max() < SMOOTH)
+    return bool(turns.max() < SLIGHT)
 
 
 def _deep_ribbon(

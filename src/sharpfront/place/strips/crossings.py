@@ -24,16 +24,15 @@ from sharpfront.place.patches.data_probes import Holding
 from sharpfront.place.strips.cuts_across import lines_of_front
 from sharpfront.place.strips.facing_panels import panel_parts
 from sharpfront.place.strips.inner_clearance import ends_on_walls
-from sharpfront.place.strips.inner_curves import STRAIGHT, are_lines_that_cross
+from sharpfront.place.strips.inner_curves import are_lines_that_cross
 from sharpfront.place.strips.ribbons import Ribbon, distances, samples, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block
+from sharpfront.rounding import SLIGHT
 
 # Places on a panel between which it is taken for straight when crossings are looked for, and steps
 # of Newton's method from there.
 ARM_PLACES, ARM_STEPS = np.linspace(-1.0, 1.0, 41), 20
-# Strips that overlap by less than this share of their area touch.
-TOUCH = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +293,7 @@ def _arm(panels: Panels, ends: tuple[_Stop, _Stop], depth: float) -> Ribbon:
 
 def _stretch(panels: Panels, start: float, stop: float) -> tuple[Ints, FloatArray]:
     """Return which panels a stretch of a curve has, and its points at the nodes of new ones."""
-    if np.abs(panels.curvatures[1]).max() * float(np.ptp(panels.weights[:, 0])) < STRAIGHT:
+    if np.abs(panels.curvatures[1]).max() * float(np.ptp(panels.weights[:, 0])) < SLIGHT:
         (a, _), (b, _) = _point(panels, start), _point(panels, stop)
         shares = 0.5 * (PARAMETERS[:, None] + 1.0)
         return np.zeros(1, dtype=np.int64), (a + shares * (b - a))[None]
@@ -338,9 +337,9 @@ def _fit(arms: Sequence[Arm], tiles: Sequence[Block], block: Block) -> bool:
         return False
     pairs = itertools.combinations(every, 2)
     apart = (
-        shapely.area(shapely.intersection(a, b)) <= TOUCH * min(shapely.area([a, b]))
+        shapely.area(shapely.intersection(a, b)) <= SLIGHT * min(shapely.area([a, b]))
         for a, b in pairs
     )
     whole = shapely.box(*block.domain.bounds.ravel())
     beyond = shapely.area(shapely.difference(every, whole))
-    return bool(np.all(beyond <= TOUCH * shapely.area(every))) and all(apart)
+    return bool(np.all(beyond <= SLIGHT * shapely.area(every))) and all(apart)

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import Chart
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.form_values import constants_of, form_at
 
 Complex = NDArray[np.complex128]
-
-# What decays by less than this share of a root oscillates: of double roots rounding leaves 1e-8.
-NO_DECAY = 1e-6
 
 
 def decay_rates(
@@ -44,7 +42,7 @@ def decay_rates(
     """
     roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart, bends))
     inward = [r.real if end else -r.real for r in roots]
-    rates = [np.sort(r[r > NO_DECAY * np.abs(own)]) for r, own in zip(inward, roots, strict=True)]
+    rates = [np.sort(r[r > SLIGHT * np.abs(own)]) for r, own in zip(inward, roots, strict=True)]
     return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
 
 

@@ -18,6 +18,7 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.ribbons import Ribbon
 from sharpfront.place.strips.settings import STRIPS
+from sharpfront.rounding import SAME
 
 Ints = NDArray[np.int64]
 # Points on a panel that tell what faces it.
@@ -28,8 +29,6 @@ NEWTON_STEPS = 12
 BEYOND = 1e-3
 # Panels are halved until what is half way is a polynomial to this share of the domain.
 EXACT = 1e-12
-# What is left of a panel is no less than this share of it.
-LEAST_SHARE = 1e-9
 
 
 class Span(NamedTuple):
@@ -86,7 +85,7 @@ def panel_parts(start: float, stop: float, ends: tuple[int, int]) -> list[tuple[
     cuts = [start, *range(math.floor(start) + 1, math.ceil(stop)), stop]
     out = []
     for low, high in itertools.pairwise(cuts):
-        if high - low > LEAST_SHARE:
+        if high - low > SAME:
             number = math.floor(0.5 * (low + high))
             which = first + (number - first) % (last - first)
             out.append((which, 2.0 * (low - number) - 1.0, 2.0 * (high - number) - 1.0))

@@ -22,15 +22,12 @@ from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.slants import meet_within
 from sharpfront.problem import Problem
+from sharpfront.rounding import SLIGHT
 from sharpfront.rows.materials import material_edges
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Curves that bend by less than this over the domain are straight.
-STRAIGHT = 1e-6
-# Curves as close to one another as this share of the domain are one.
-SAME = 1e-6
 
 LevelFunction = Callable[..., FloatArray]
 
@@ -63,7 +60,7 @@ def inner_curves(
                 # Charts are cut along it.
                 continue
             places = samples(panels)[0]
-            same = [one.is_along(places, SAME * size) for one in known]
+            same = [one.is_along(places, SLIGHT * size) for one in known]
             if any(same):
                 told.setdefault(level.told, []).append(out[same.index(True)][0])
                 continue
@@ -75,7 +72,7 @@ def inner_curves(
 
 def is_straight(panels: Panels, size: float) -> bool:
     """Tell whether a curve is straight, in a domain of some size."""
-    return bool(np.abs(panels.curvatures[1]).max() < STRAIGHT / size)
+    return bool(np.abs(panels.curvatures[1]).max() < SLIGHT / size)
 
 
 def are_lines_that_cross(curves: Sequence[Panels], size: float) -> bool:

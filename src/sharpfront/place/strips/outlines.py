@@ -22,9 +22,7 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import Ribbon, replaced_closed
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.solids import ROUNDING, Wall
-
-# Normals turn by less than this at a joint that is no corner.
-SMOOTH = 1e-6
+from sharpfront.rounding import SLIGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +82,7 @@ class _Joint:
 
     @property
     def is_corner(self) -> bool:
-        return 1.0 - self.cosine > 0.5 * SMOOTH**2
+        return 1.0 - self.cosine > 0.5 * SLIGHT**2
 
     @property
     def is_sharp(self) -> bool:

@@ -31,12 +31,10 @@ from sharpfront.place.strips.ribbons import Ribbon, distances, runs_of, tree_of
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import Wall
+from sharpfront.rounding import SAME
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
-
-# How far beyond its end a strip is taken for ending there, as a share of the domain.
-SHORT_OF = 1e-9
 
 
 def sheared(tiling: Tiling, shears: Sequence[Shear], settings: PatchSettings, tol: float) -> Tiling:
@@ -129,7 +127,7 @@ class _Course:
     def rooms(self) -> FloatArray:
         """How far strips may go to either side of these places."""
         s, size = self.places, float(np.ptp(self.block.domain.bounds, axis=0).max())
-        x, ways = self.shear.at(s - SHORT_OF * size), self._ways
+        x, ways = self.shear.at(s - SAME * size), self._ways
         away = away_from(self.block, [self.wall.wall] if self.wall else [])
         out = np.zeros(len(s))
         for depth in 0.5 * size * STRIPS.thinner ** np.arange(STRIPS.depths_along):

@@ -19,13 +19,10 @@ from sharpfront.maps import Strip
 from sharpfront.place.strips.decay_rates import decay_rates
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
+from sharpfront.rounding import BISECTIONS, SAME, SLIGHT
 
-# Steps of bisections.
-STEPS = 40
-# Rates below this share of the largest along a strip are none.
-NONE = 1e-6
-# A length of this share of a strip and less, and more than so many times it, is not looked for.
-SHORTEST, LONGEST = 1e-9, 1.0
+# A length of more than so many times a strip is not looked for.
+LONGEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ def tangencies(problem: Problem, strips: Sequence[Strip]) -> list[Tangency]:
     for strip in strips:
         s = strip.length * np.linspace(0.0, 1.0, STRIPS.places_along)
         rates = _least_rates(problem, strip, s)
-        thin = rates > NONE * float(rates.max(initial=0.0))
+        thin = rates > SLIGHT * float(rates.max(initial=0.0))
         for i in np.flatnonzero(thin[1:] != thin[:-1]):
             here, other = (s[i + 1], s[i]) if thin[i + 1] else (s[i], s[i + 1])
             inside = float(rates[i + 1] if thin[i + 1] else rates[i])
@@ -110,9 +107,9 @@ def _tangency(
 ) -> Tangency | None:
     """Return the place between one with a thin layer, of a rate, and one without."""
     low, high, first = other, thin, thin
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        if _least_rates(problem, strip, np.array([middle]))[0] > NONE * rate:
+        if _least_rates(problem, strip, np.array([middle]))[0] > SLIGHT * rate:
             high = middle
         else:
             low = middle
@@ -122,10 +119,10 @@ def _tangency(
     def diffused(length: float) -> float:
         return float(_least_rates(problem, strip, at, 1.0 / length)[0])
 
-    short, long = SHORTEST * strip.length, LONGEST * strip.length
+    short, long = SAME * strip.length, LONGEST * strip.length
     if diffused(long) > slope * long or diffused(short) < slope * short:
         return None
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         length = math.sqrt(short * long)
         if diffused(length) > slope * length:
             short = length

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.oblique_lines import ROUNDING, Line
+from sharpfront.equation.oblique_lines import Line
 from sharpfront.geometry import Domain
 from sharpfront.place.tiling.settings import TILING
+from sharpfront.rounding import SAME
 
 Sides = list[tuple[FloatArray, str]]
 # Whether something is torn across a stretch of a line, (2, 2).
@@ -30,7 +31,7 @@ def arranged(
     Of a line those stretches are left out, from where it meets a line or a side to where it meets
     the next, across which nothing is torn. None where parts would be slivers.
     """
-    near = ROUNDING * float(np.ptp(domain.bounds, axis=0).max())
+    near = SAME * float(np.ptp(domain.bounds, axis=0).max())
     whole = [(x, c) for x in lines for c in _inside(domain, _met(sides, x, near), x, near)]
     kept = []
     for line, chord in whole:
@@ -74,7 +75,7 @@ def _crossings(chord: FloatArray, others: Sequence[FloatArray], near: float) -> 
     found = []
     for other in others:
         matrix = np.column_stack([along, other[0] - other[1]])
-        if abs(np.linalg.det(matrix)) > ROUNDING * float(np.prod(np.linalg.norm(matrix, axis=0))):
+        if abs(np.linalg.det(matrix)) > SAME * float(np.prod(np.linalg.norm(matrix, axis=0))):
             share, there = np.linalg.solve(matrix, other[0] - chord[0]).tolist()
             beyond = near / float(np.linalg.norm(matrix[:, 1]))
             if -beyond <= there <= 1.0 + beyond and share < 1.0 - close:

@@ -20,11 +20,10 @@ from sharpfront.geometry import Domain
 from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import SlabBasis
+from sharpfront.rounding import BISECTIONS
 
 # Of curves: even places, and into how many steps the way from one kernel to the next is divided.
 _EVEN, _STEPS = 1001, 8
-# Halvings of the way across the boundary.
-_BISECTIONS = 40
 
 
 def graded_axis(basis: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
@@ -88,7 +87,7 @@ def _crossings(
 ) -> FloatArray:
     """Return the last places inside before the line crosses the boundary."""
     inner, outer = np.where(first, left, right), np.where(first, right, left)
-    for _ in range(_BISECTIONS if len(inner) else 0):
+    for _ in range(BISECTIONS if len(inner) else 0):
         middle = (inner + outer) / 2
         inside = domain.contains(where.lift(middle[:, None]))
         inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)

@@ -29,6 +29,7 @@ from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.problem.line_problem import integrate
+from sharpfront.rounding import BISECTIONS
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.functionals.cells import (
     BoxCell,
@@ -128,8 +129,8 @@ def _over_piece(quantity: Quantity, piece: Piece, tol: float) -> float:
     )
 
 
-# Places between two kernels that are looked at; halvings of what lies between two of them.
-BETWEEN_ROOTS, HALVINGS = 8, 60
+# Places between two kernels that are looked at.
+BETWEEN_ROOTS = 8
 # Steps of the golden section towards a place where the value is nearly taken.
 SECTIONS = 45
 _GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
@@ -204,7 +205,7 @@ def _with_nearest(above: Line, x: FloatArray, y: FloatArray) -> tuple[FloatArray
 
 
 def _bisected(above: Line, low: FloatArray, high: FloatArray, sign: FloatArray) -> FloatArray:
-    for _ in range(HALVINGS if len(low) else 0):
+    for _ in range(BISECTIONS if len(low) else 0):
         middle = 0.5 * (low + high)
         before = sign * above(middle) > 0
         low, high = np.where(before, middle, low), np.where(before, high, middle)
