@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import LinearSystemError
+from sharpfront.rounding import EPS
 
 _LEFT, _TRANSPOSED, _PLAIN, _UPPER, _LOWER = b"L", b"T", b"N", b"U", b"L"
 
@@ -108,7 +109,7 @@ def solve_triangle(triangle: FloatArray, rhs: FloatArray, *, lower: bool = False
         # A triangle with rounding in the place of zeros on its diagonal.
         held = triangle.copy(order="F")
         diagonal = np.diagonal(held)
-        least = np.finfo(float).eps * (float(np.abs(diagonal).max()) or 1.0)
+        least = EPS * (float(np.abs(diagonal).max()) or 1.0)
         np.fill_diagonal(held, np.where(diagonal == 0, least, diagonal))
         _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, held, n, rhs, n)
 

@@ -23,6 +23,7 @@ from sharpfront.paper.cases import Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import View
 from sharpfront.paper.summary import sci, spread, zero_scores
+from sharpfront.rounding import EPS
 
 WIDTH = 5.6
 INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
@@ -253,7 +254,7 @@ def draw_condition(results: Results) -> Figure:
             if any(run.solves > 1 for run in runs):
                 _strip(panel, [run.condition_first for run in runs], level + 0.28, GREY)
         panel.set_yticks(range(len(methods)), [method.title for method in reversed(methods)])
-        panel.axvline(1 / float(np.finfo(float).eps), color=INK, lw=0.8, ls=":")
+        panel.axvline(1 / EPS, color=INK, lw=0.8, ls=":")
         panel.set(xscale="log", title=case.label, ylim=(-0.5, len(methods) - 0.3))
         panel.set_xlabel("condition number of H")
     return figure

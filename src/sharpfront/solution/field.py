@@ -12,6 +12,7 @@ from sharpfront.checks import one_of, whole
 from sharpfront.equation.expression import Derivative
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Domain
+from sharpfront.rounding import EPS
 from sharpfront.solution.approximation import Approximation, as_points
 from sharpfront.solution.functionals import Functionals, Known
 
@@ -80,7 +81,7 @@ def require_inside(domain: Domain, points: FloatArray) -> None:
     if not inside.all():
         low, high = domain.bounds
         # A point that rounding has pushed over the edge is meant to lie on it.
-        slack = 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
+        slack = 4 * EPS * np.maximum(np.abs(low), np.abs(high))
         nearest = np.clip(points, low, high)
         moved = np.abs(nearest - points) <= np.max(slack)
         inside = inside | domain.contains(np.where(moved, nearest, points))

@@ -17,12 +17,11 @@ import scipy.sparse.linalg as ssl
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.problem import Problem
+from sharpfront.rounding import EPS
 from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.settings import MODES
 from sharpfront.spectrum.statement import Complex
-
-_EPS = float(np.finfo(float).eps)
 
 
 def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Candidate]:
@@ -72,12 +71,12 @@ def polished(matrices: Sequence[Any], found: Candidate) -> Candidate:
             right, left = right / np.linalg.norm(right), left / np.linalg.norm(left)
     except RuntimeError:
         # Singular to the last bit: the value could not be better.
-        return Candidate(value, found.weights, _EPS * abs(value))
+        return Candidate(value, found.weights, EPS * abs(value))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return found
     below = np.vdot(left, slope @ right)
     size = sum(abs(value) ** j * (abs(m) @ np.abs(right)) for j, m in enumerate(matrices))
-    rounding = 2.0 * _EPS * float(np.abs(left) @ size) / max(abs(below), 1e-300)
+    rounding = 2.0 * EPS * float(np.abs(left) @ size) / max(abs(below), 1e-300)
     return Candidate(complex(value - np.vdot(left, at @ right) / below), right, rounding)
 
 

@@ -25,6 +25,7 @@ from sharpfront.place.line.feature_search import (
     summed,
 )
 from sharpfront.place.line.settings import LINE
+from sharpfront.rounding import EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +244,7 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     x, u = middles[cells], check.values[cells]
     rows = list(check.data[:, cells])
     if check.error < 0.1 * check.size:
-        tiny = np.finfo(float).eps * (abs(part.low) + abs(part.high))
+        tiny = EPS * (abs(part.low) + abs(part.high))
         slope = np.diff(u) / np.maximum(np.diff(x), tiny)
         rows += [u, np.append(slope, slope[-1])]
     changes = [c for q in rows if (c := changes_between(q)).max() > LINE.local_jump]

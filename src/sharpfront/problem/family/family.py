@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import did_you_mean, finite, is_number, refusal
 from sharpfront.equation.differentiation import partial_derivative
@@ -30,6 +28,7 @@ from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import IntegralCondition, Stated
 from sharpfront.problem.family.differences import alike, moves, residuals_of, same_domain
+from sharpfront.rounding import EPS
 
 Derive = Callable[[Expression, Expression], Expression]
 
@@ -184,7 +183,7 @@ def _as_one(name: str, order: int) -> Derive:
 
 
 # Step of central differences as part of a parameter: the best one for a smooth function.
-STEP = float(np.finfo(float).eps) ** (1 / 3)
+STEP = EPS ** (1 / 3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.history import TimeStep
+from sharpfront.rounding import EPS
 from sharpfront.show.data.kernels import Function
 
 
@@ -129,7 +130,7 @@ def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
 
 def _log_error(values: Function, exact: Function, points: FloatArray) -> FloatArray:
     # Equal to the last bit counts as rounding, so that the logarithm has an end.
-    size = np.maximum(np.abs(values(points) - exact(points)), np.finfo(float).eps / 16)
+    size = np.maximum(np.abs(values(points) - exact(points)), EPS / 16)
     return np.asarray(np.log10(size))
 
 

@@ -27,6 +27,7 @@ from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Strip
 from sharpfront.pieces.slabs import SlabBasis
+from sharpfront.rounding import EPS
 from sharpfront.show.data.kernels import centres_of, graded_axis, kernels_at
 from sharpfront.solution.approximation import Approximation
 
@@ -159,7 +160,7 @@ def line_edges(approximation: Approximation, domain: Domain, t: float | None) ->
         elif isinstance(basis, SlabBasis) and t is not None and not basis.slab_at(t).frame.ring:
             parts.append(np.asarray(basis.slab_at(t).at(t).nodes))
     places = np.unique(np.clip(np.concatenate(parts), low, high))
-    far = np.diff(places, append=np.inf) > 4 * np.finfo(float).eps * max(abs(low), abs(high))
+    far = np.diff(places, append=np.inf) > 4 * EPS * max(abs(low), abs(high))
     return np.asarray(np.unique(np.append(places[far], high)))
 
 

@@ -29,7 +29,7 @@ from sharpfront.geometry.star_surface import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.problem.line_problem import integrate
-from sharpfront.rounding import BISECTIONS
+from sharpfront.rounding import BISECTIONS, EPS
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.functionals.cells import (
     BoxCell,
@@ -163,7 +163,7 @@ def _roots(above: Line, x: FloatArray, known: Known) -> FloatArray:
     crossing = np.flatnonzero(np.sign(y[:-1]) * np.sign(y[1:]) < 0)
     inner = _bisected(above, x[crossing], x[crossing + 1], np.sign(y[crossing]))
     # A touch that is closer than the solution is exact counts as one.
-    near = max(known.error, 4 * np.finfo(float).eps) * size
+    near = max(known.error, 4 * EPS) * size
     valley = np.r_[False, (np.abs(y[1:-1]) <= np.abs(y[:-2])) & (np.abs(y[1:-1]) <= np.abs(y[2:]))]
     valley = np.r_[valley, False] & (np.abs(y) <= near)
     same = np.r_[False, (np.sign(y[:-2]) == np.sign(y[1:-1])), False]
