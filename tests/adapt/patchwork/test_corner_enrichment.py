@@ -272,3 +272,23 @@ def test_values_around_a_box_need_no_functions_at_first(mixed, plain):
     corners = Wedges(problem, tiling_of(box), 1e-5)
     assert corners._is_regular == (corners.at_first == ()) == plain
     assert any(corners._singular(main.functions) for main in corners._main) != plain
+
+
+@pytest.mark.parametrize(
+    ("corners", "rate", "tol"),
+    [
+        ([(0, 0), (1, 0), (1, 1), (0, 1)], 1e6, 1e-5),
+        ([(0, 0), (1, 0.1), (1.2, 0.9), (-0.2, 1)], 40.0, 1e-6),
+    ],
+)
+def test_values_next_to_slopes_at_corners_are_as_exact_as_is_said(corners, rate, tol):
+    """u_n + c u is a flux nearer than 1/c to a corner and a value farther away."""
+    problem = sf.Problem(
+        sf.Polygon(corners),
+        lambda u, x, y: sf.laplacian(u) + 10 + 10 * np.sin(3 * x + 2 * y),
+        boundary=lambda u, x, y: u.dn + rate * u,
+    )
+    exact, found = sf.solve(problem, tol=0.01 * tol), sf.solve(problem, tol=tol)
+    points = np.array(corners, dtype=float)
+    error = float(np.abs(found(*points.T) - exact(*points.T)).max())
+    assert found.converged and error < tol and error < 1.2 * found.error_estimate

@@ -29,6 +29,7 @@ from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.place.tiling.solids import ROUNDING
 from sharpfront.problem import Problem
 from sharpfront.rounding import ROUNDED, SAME, SLIGHT
+from sharpfront.rows.form_values import form_at
 
 # Directions in which a function may jump, as shares of the angle outside.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
@@ -249,7 +250,10 @@ class PlaneCorners:
         return (sides[1], sides[0]) if turned else (sides[0], sides[1])
 
     def _kind(self, corner: FloatArray, side: CornerSide, inside: int) -> str | None:
-        """Return whether a value or a flux is given on a side; None where it is something else."""
+        """Return whether a value or a flux is given on a side; None where it is something else.
+
+        u_n + c u is a flux up to a distance of 1/c and a value farther away.
+        """
         stated = [c for c in self.problem.conditions if c.part == side.part]
         if len(stated) != 1 or len(stated[0].forms) != 1:
             return None
@@ -262,7 +266,13 @@ class PlaneCorners:
         flux = tensors(self.problem, corner[None])[0] @ normal
         sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
         across = sine <= SAME * np.linalg.norm(slope) * np.linalg.norm(flux)
-        return "flux" if form.order == 1 and across and np.any(slope) else None
+        if form.order > 1 or not across or not np.any(slope):
+            return None
+        own = form_at(form, self.problem.coordinates, corner[None], normal[None])
+        pairs = zip(own.terms, own.coefficients, strict=True)
+        value = sum(abs(float(c[0])) for term, c in pairs if not any(term.orders))
+        stiff = value * self._extent > ADAPT.stiff * np.linalg.norm(slope)
+        return None if stiff else "flux"
 
     def _free(
         self,
