@@ -154,7 +154,7 @@ def test_a_box_that_is_cut_may_crowd_its_points_at_a_side():
     rows = EquationRows(Measure(problem, 7))
     (found,) = rows.reduced([patch], 1)
     x, y = patch.inner_points().T
-    weights = patch.frame.fitted_block(np.exp(x) * np.cos(y)).ravel()
+    weights = patch.frame.fitted(np.exp(x)[None] * np.cos(y)).ravel()
     triangle = np.asarray(found.triangle)
     left = triangle @ weights - np.asarray(found.rhs)[:, 0]
     assert np.abs(left).max() < 1e-5 * np.abs(triangle * weights).max()

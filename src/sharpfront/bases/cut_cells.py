@@ -117,6 +117,9 @@ class Cut(Inside):
     sides: dict[tuple[int, int], list[Interval]]
     rim: list[tuple[int, int, float, float]]
 
+    # In the plane patches are made anew after every step in time, mostly the same ones.
+    frame = remembered(most=2)(Inside.frame)
+
     @cached_property
     def seen(self) -> FloatArray:
         """Points around what lies inside, (m, 2)."""

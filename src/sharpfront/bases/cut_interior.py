@@ -96,6 +96,10 @@ class Inside(ABC):
             tried += len(numbers)
         return found
 
+    def frame(self, z: FloatArray, functions: tuple[int, ...]) -> Frame:
+        """Return the functions on points inside in the reference cell."""
+        return Frame(z, functions)
+
     def spread(self, count: int) -> FloatArray:
         """Return just so many points inside and on the boundary, (count, d)."""
         inside = self.points(count)
@@ -145,14 +149,14 @@ class Frame:
         return out
 
     def fitted(self, values: FloatArray) -> FloatArray:
-        """Return the weights of the functions that come closest to values at the points."""
-        return np.asarray(lstsq(self.values, values, ROUNDED, lapack_driver="gelsy")[0])
+        """Return the weights of the functions that come closest to values (R, m) at the points.
 
-    def fitted_block(self, values: FloatArray) -> FloatArray:
-        """Return the same as an array over the axes."""
-        block = np.zeros(self.functions)
-        block[tuple(self.products)] = self.fitted(values)
-        return block
+        As arrays over the axes, (R, ...).
+        """
+        found = lstsq(self.values, values.T, ROUNDED, lapack_driver="gelsy")[0]
+        blocks = np.zeros((len(values), *self.functions))
+        blocks[:, *self.products] = found.T
+        return blocks
 
     def profiles(self, block: FloatArray) -> list[FloatArray]:
         """Return how large the terms of each degree are along each axis."""

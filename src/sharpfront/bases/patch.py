@@ -140,7 +140,7 @@ class Patch:
         """The functions on what lies inside of a box that is cut."""
         if self.cut is None:
             return None
-        return Frame(self.inverse(self.inner_points()), self.functions)
+        return self.cut.frame(self.inverse(self.inner_points()), self.functions)
 
     def inner_points(self) -> FloatArray:
         """Return points of a box that is cut at which its rows are, twice as many as functions."""

@@ -115,7 +115,8 @@ class PlanePencil:
 def _fitted(patch: Patch, values: FloatArray) -> FloatArray:
     """Return the weights of a patch's functions that come closest to values at its points."""
     if patch.frame is not None:
-        return patch.frame.fitted(values)
+        (block,) = patch.frame.fitted(values[None])
+        return np.asarray(block[tuple(patch.frame.products)])
     first, second = (projection(p, p) * np.sqrt(gauss(p)[1]) for p in patch.functions)
     return np.asarray(first @ values.reshape(patch.functions) @ second.T).ravel()
 

@@ -252,7 +252,7 @@ def _projected(patch: Patch, values: FloatArray) -> list[FloatArray]:
     """Return the weights of functions with values (R, m) at the points of a patch."""
     if patch.cut is not None:
         assert patch.frame is not None
-        return [patch.frame.fitted_block(v) for v in values]
+        return list(patch.frame.fitted(values))
     counts = tuple(p + 2 for p in patch.functions)
     p, q = patch.functions
     return [projected(v, counts)[:p, :q] for v in values]

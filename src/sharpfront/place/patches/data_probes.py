@@ -96,7 +96,7 @@ class DataProbes:
             data = _data(self, form, patch, every)
             for values, felt in data:
                 assert patch.frame is not None
-                block = patch.frame.fitted_block(values[:n])
+                (block,) = patch.frame.fitted(values[None, :n])
                 gap = felt * np.abs(values - _interpolated(block, patch, every))
                 own = tails_of_blocks([block], 1.0, [SETTINGS.analytic], frames=[patch.frame])
                 missed = np.where(own.tail[0] > 0.1 * own.tail.max(), gap[:n].max(), 0.0)
