@@ -79,7 +79,9 @@ def function(
     own = _Checked(f, name)
     # A derivative is a function of its own, and breaks where the function does.
     inner = tuple(
-        replace(d, evaluate=_Slope(d.evaluate, own, i), breaks=d.breaks if any(d.breaks) else places)
+        replace(
+            d, evaluate=_Slope(d.evaluate, own, i), breaks=d.breaks if any(d.breaks) else places
+        )
         if isinstance(d, OpaqueFunction)
         else OpaqueFunction(f"{name}'", _Slope(_Checked(d, name), own, i), breaks=places)
         for i, d in enumerate(given)
@@ -168,8 +170,8 @@ class _Slope:
             raise EquationError(
                 f"The derivative of sf.function({self.of.name}) along its argument "
                 f"{self.along + 1} does not belong to it: where that is {x[chosen][i]:.6g} it is "
-                f"given as {given[i]:.6g}, and by differences it is {found[i]:.6g}. Look for a sign "
-                "or an inner factor."
+                f"given as {given[i]:.6g}, and by differences it is {found[i]:.6g}. Look for a "
+                "sign or an inner factor."
             )
         self.compared.append(x.size)
 

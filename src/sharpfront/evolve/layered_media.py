@@ -21,8 +21,8 @@ _KNOWN = (
     "where k may depend on x, t and u and jumps by the same factor at all times and values, on "
     "an interval that is not periodic"
 )
-# Moments, beside those between switches, and values of the unknown at which a factor is looked at on
-# both sides of an edge.
+# Moments, beside those between switches, and values of the unknown at which a factor is looked at
+# on both sides of an edge.
 _MOMENTS, _VALUES = 9, 33
 
 
@@ -101,7 +101,9 @@ def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
     aside = 1e-13 * (high - low)
     at = np.array([edge.below - aside, edge.above + aside])
     sizes = np.sinh(np.linspace(-10.0, 10.0, _VALUES))
-    between = np.array([problem.time[0], *places_along(factor, TIME, *problem.time), problem.time[1]])
+    between = np.array(
+        [problem.time[0], *places_along(factor, TIME, *problem.time), problem.time[1]]
+    )
     moments = [*np.linspace(*problem.time, _MOMENTS), *(between[1:] + between[:-1]) / 2]
     x, t, u = np.meshgrid(at, moments, sizes, indexing="ij")
     leaves = {("coordinate", problem.coordinates[0]): x.ravel(), ("coordinate", TIME): t.ravel()}
