@@ -119,6 +119,7 @@ class TestDerivatives:
             (lambda x: np.where(x < 0.5, 1, 9), lambda x: 0 * x, (0.5,)),
             (lambda x: np.abs(x - 0.3), lambda x: np.sign(x - 0.3), (0.3,)),
             (lambda x: 1e9 + x, np.ones_like, ()),
+            (lambda x: np.tanh((x - 0.3) / 1e-9), lambda x: 0 * x, ()),
             (lambda x: x + 1e-3 * np.sin(100 * x), np.ones_like, ()),
         ],
     )
@@ -126,6 +127,12 @@ class TestDerivatives:
         x = np.linspace(0, 1, 50)
         own = function(f, derivative=derivative, breaks=breaks)(X).dx
         np.testing.assert_array_equal(evaluate(own, {("coordinate", "x"): x}), derivative(x))
+
+    def test_of_what_jumps_at_a_place_that_is_not_given(self):
+        x = np.linspace(0, 1, 50)
+        steps = function(lambda x: np.where(x < 0.31, 1.0, 2.0), derivative=lambda x: 0 * x)
+        with pytest.raises(EquationError, match=r"jumps at 0\.31.*breaks=\[0\.31\]"):
+            evaluate(steps(X).dx, {("coordinate", "x"): x})
 
     def test_missing_for_the_second_argument(self):
         f = function(np.hypot, derivative=lambda a, b: a)

@@ -80,10 +80,14 @@ def function(
     # A derivative is a function of its own, and breaks where the function does.
     inner = tuple(
         replace(
-            d, evaluate=_Slope(d.evaluate, own, i), breaks=d.breaks if any(d.breaks) else places
+            d,
+            evaluate=_Slope(d.evaluate, own, i, any(places)),
+            breaks=d.breaks if any(d.breaks) else places,
         )
         if isinstance(d, OpaqueFunction)
-        else OpaqueFunction(f"{name}'", _Slope(_Checked(d, name), own, i), breaks=places)
+        else OpaqueFunction(
+            f"{name}'", _Slope(_Checked(d, name), own, i, any(places)), breaks=places
+        )
         for i, d in enumerate(given)
     )
     return OpaqueFunction(name, own, inner, places)
@@ -129,6 +133,8 @@ PLACES, STEP = 33, 1e-5
 # A derivative is none if it is off by this share of the largest at more than a third of the places:
 # tables and their derivatives are rough, a sign or a factor that is wrong is more.
 OFF = 0.2
+# A function jumps if so much of its range is left between two points after so many halvings.
+JUMP, HALVINGS = 0.05, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +144,7 @@ class _Slope:
     given: Callable[..., Any]
     of: _Checked
     along: int  # which argument
+    told: bool  # whether it is said where something jumps or bends
     compared: list[int] = field(default_factory=list, repr=False)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -173,7 +180,25 @@ class _Slope:
                 f"given as {given[i]:.6g}, and by differences it is {found[i]:.6g}. Look for a "
                 "sign or an inner factor."
             )
+        self._require_no_jump(at)
         self.compared.append(x.size)
+
+    def _require_no_jump(self, at: list[Any]) -> None:
+        """Refuse a function of one argument that jumps between places, unless it is said where."""
+        if len(at) > 1 or self.told:
+            return
+        x = np.sort(at[0])
+        for _ in range(HALVINGS):
+            values = self.of(x)
+            i = int(np.argmax(np.abs(np.diff(values))))
+            rise = abs(float(values[i + 1] - values[i]))
+            x = np.linspace(x[i], x[i + 1], 3)
+        if rise > JUMP * np.ptp(self.of(np.sort(at[0]))):
+            place = f"{x[1]:.6g}"
+            raise EquationError(
+                f"sf.function({self.of.name}) has a derivative and jumps at {place}, which no "
+                f"derivative tells. Give the place: sf.function(f, derivative=df, breaks=[{place}])."
+            )
 
     def _differences(self, at: list[Any], step: float) -> Any:
         """Return central differences along the argument."""
