@@ -197,7 +197,7 @@ class _Slope:
             place = f"{x[1]:.6g}"
             raise EquationError(
                 f"sf.function({self.of.name}) has a derivative and jumps at {place}, which no "
-                f"derivative tells. Give the place: sf.function(f, derivative=df, breaks=[{place}])."
+                f"derivative tells. Say where: sf.function(f, derivative=df, breaks=[{place}])."
             )
 
     def _differences(self, at: list[Any], step: float) -> Any:
