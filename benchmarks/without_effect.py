@@ -200,7 +200,7 @@ def study(
     order = list(numbers(known, rooms))
     random.Random(share[0]).shuffle(order)
     folder.mkdir(exist_ok=True)
-    tried: dict[str, int] = {}
+    tried: Counter[str] = Counter()
     for number in order:
         mark = folder / f"{number.label}.effect"
         files = read_in(number, known)
