@@ -95,10 +95,11 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     found = run.mesher.through(frame, lambda x: old.summed(powers, x))
     values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k : 2 * k])
     rates = np.ascontiguousarray(found[:, 2 * k :])
-    # Elements longer than what a start was bent over at its ends do not see that, and a slope
-    # that is missed is one at every step, however short.
-    soon = just_after(state.t, run.span[1])
-    values, weak = (meeting(run.discrete, frame, v, soon) for v in (values, weak))
+    if run.discrete.holds_slopes:
+        # Elements longer than what a start was bent over at its ends do not see that, and a slope
+        # that is missed is one at every step, however short.
+        soon = just_after(state.t, run.span[1])
+        values, weak = (meeting(run.discrete, frame, v, soon) for v in (values, weak))
     if state.before is None:
         rates = first_rates(run.discrete, frame, values, state.t)
     return replace(state, frame=frame, values=values, weak=weak, rates=rates, unit=None, rough=None)
