@@ -98,6 +98,42 @@ class TestDerivatives:
         with pytest.raises(EquationError, match=r"argument 1\. Give it: sf\.function\(f, deriv"):
             differentiate()
 
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            function(lambda x: np.sin(3 * x), derivative=lambda x: np.cos(3 * x)),
+            function(np.exp, derivative=lambda x: -np.exp(x)),
+            function(np.cos, derivative=function(np.sin, derivative=np.cos)),
+        ],
+    )
+    def test_of_another_function(self, wrong):
+        x = np.linspace(0, 1, 50)
+        for _ in range(2):
+            with pytest.raises(EquationError, match=r"does not belong to it: where that is 0\."):
+                evaluate(wrong(X).dx, {("coordinate", "x"): x})
+
+    @pytest.mark.parametrize(
+        ("f", "derivative", "breaks"),
+        [
+            # A jump is no slope, kinks of a table are none, and rough tables are smoothed a little.
+            (lambda x: np.where(x < 0.5, 1, 9), lambda x: 0 * x, (0.5,)),
+            (lambda x: np.abs(x - 0.3), lambda x: np.sign(x - 0.3), (0.3,)),
+            (lambda x: 1e9 + x, np.ones_like, ()),
+            (lambda x: np.tanh((x - 0.3) / 1e-9), lambda x: 0 * x, ()),
+            (lambda x: x + 1e-3 * np.sin(100 * x), np.ones_like, ()),
+        ],
+    )
+    def test_of_what_is_not_smooth(self, f, derivative, breaks):
+        x = np.linspace(0, 1, 50)
+        own = function(f, derivative=derivative, breaks=breaks)(X).dx
+        np.testing.assert_array_equal(evaluate(own, {("coordinate", "x"): x}), derivative(x))
+
+    def test_of_what_jumps_at_a_place_that_is_not_given(self):
+        x = np.linspace(0, 1, 50)
+        steps = function(lambda x: np.where(x < 0.31, 1.0, 2.0), derivative=lambda x: 0 * x)
+        with pytest.raises(EquationError, match=r"jumps at 0\.31.*breaks=\[0\.31\]"):
+            evaluate(steps(X).dx, {("coordinate", "x"): x})
+
     def test_missing_for_the_second_argument(self):
         f = function(np.hypot, derivative=lambda a, b: a)
         with pytest.raises(EquationError, match=r"'hypot' along its argument 2"):

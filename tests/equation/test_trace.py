@@ -88,6 +88,11 @@ class TestWhatAResidualMayContain:
         expected = np.where((POINTS > 0.3) & (POINTS < 0.8), 5, np.clip(POINTS, 0.2, 0.9))
         np.testing.assert_array_equal(at(expression, x=POINTS, u=5), expected)
 
+    def test_select(self):
+        expression = one(lambda u, x: u + np.select([x < 0.3, x < 0.8], [1, x], default=-2))
+        expected = 5 + np.select([POINTS < 0.3, POINTS < 0.8], [1.0, POINTS], default=-2)
+        np.testing.assert_array_equal(at(expression, x=POINTS, u=5), expected)
+
     def test_normal(self):
         expression = one(lambda u, x: u.dn)
         assert evaluate(expression, {("normal", "x"): -1.0, ("derivative", "u", (1,)): 4}) == -4

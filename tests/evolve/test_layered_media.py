@@ -222,6 +222,12 @@ def test_a_run_of_unknowns_that_bend_is_taken_up_again():
         lambda u, x, t: u.dt - u.dxx + (layered(0.4, 1.0, 2.0)(x) * u).dx,
         lambda u, x, t: u.dt - u.dxx - sf.delta(x - 0.3),
         lambda u, x, t: u.dt - (layered(0.4, 1.0, -2.0)(x) * u.dx).dx,
+        lambda u, x, t: u.dt - (layered(0.3, 1.0, 2.0)(x - 0.2 * t) * u.dx).dx,
+        lambda u, x, t: u.dt - u.dxx + (layered(0.3, 1.0, 2.0)(x - 0.2 * t) * u).dx,
+        # One factor but for 4 % of the time, between the moments at which it is looked at.
+        lambda u, x, t: (
+            u.dt - (np.where(abs(t - 0.43) < 0.02, 1.0, layered(0.4, 1.0, 2.0)(x)) * u.dx).dx
+        ),
     ],
 )
 def test_what_else_jumps_in_a_derivative_is_refused(equation):

@@ -259,3 +259,20 @@ def test_a_rod_whose_sections_have_inertia(conditions, shape, wave):
     x = np.linspace(0, 1, 101)
     error = solution.u(x, np.ones_like(x)) - shape(wave * x) * np.cos(rate)
     assert np.abs(error).max() < min(solution.error_estimate, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("domain", "equation"),
+    [
+        (LINE, lambda u, x, t: (np.where(t < 0.5, 1, 2) * u).dt - u.dxx),
+        (LINE, lambda u, x, t: (np.where(x < 0.2 + t, 1, 2) * u).dt - u.dxx),
+        (
+            sf.Box((0, 1), (0, 1)),
+            lambda u, x, y, t: (np.where(t < 0.5, 1, 2) * u).dt - sf.laplacian(u),
+        ),
+    ],
+)
+def test_rates_of_what_jumps_are_refused(domain, equation):
+    problem = sf.Problem(domain, equation, boundary=lambda u: u, initial=0.0, time=(0, 1))
+    with pytest.raises(ProblemError, match=r"the quantity goes on and the state jumps"):
+        sf.solve(problem)

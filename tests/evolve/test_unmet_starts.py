@@ -268,3 +268,21 @@ def test_what_changes_fast_on_a_side_does_not_jump():
         time=(0, 0.5),
     )
     assert not PlaneSystem(problem).jumps(0.0, 1e-9)
+
+
+@pytest.mark.parametrize(("width", "missed"), [(0.1, 1e-3), (0.05, 0.01)])
+def test_a_slope_that_is_missed_a_little_far_from_a_layer(width, missed):
+    """The elements there are much longer than what the start is bent over to meet it."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx,
+        left=lambda u, x, t: u + 1,
+        right=lambda u, x, t: u.dx - 2 / width * np.exp(-1 / width) - missed,
+        initial=lambda x: 1 - 2 * np.exp(-x / width),
+        time=(0, 6),
+    )
+    found = sf.solve(problem, tol=1e-4)
+    x = np.linspace(0, 1, 41)
+    steady = (2 / width * np.exp(-1 / width) + missed) * x - 1
+    assert found.converged
+    assert np.abs(found(x, np.full(41, 6.0)) - steady).max() < 1e-5

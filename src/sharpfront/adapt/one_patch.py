@@ -35,7 +35,7 @@ from sharpfront.maps import AxisMap
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
-from sharpfront.rounding import CANCELLED
+from sharpfront.rounding import ROUNDED
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
@@ -246,7 +246,7 @@ def _unit_rows(
     blocks = list(assemble(rows, bases, problem.coordinates).blocks)
     blocks += [*_seams(problem, bases, math.ceil(every / (2 * d)), seed)]
     blocks += [_integral(c, problem, bases, single) for c in _integrals(problem)]
-    return LinearSystem(tuple(blocks)).with_unit_rows(CANCELLED), tuple(rows)
+    return LinearSystem(tuple(blocks)).with_unit_rows(ROUNDED), tuple(rows)
 
 
 def _seams(problem: Problem, bases: Mapping[str, Basis], count: int, seed: int) -> list[Block]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.equation.expression import (
+    TIME,
     Apply,
     Constant,
     Coordinate,
@@ -51,6 +52,13 @@ class Switch:
     jumps: bool = True  # whether values may jump there, or slopes only
     # Whether g has to change its sign for an edge; a root has one where g touches zero.
     crosses: bool = True
+
+    @property
+    def moves(self) -> bool:
+        """Whether values jump at a place that goes along with time."""
+        if not self.jumps or TIME not in named_in(self.argument):
+            return False
+        return len(named_in(self.argument)) > 1 and parallel_parts(self) is None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.checks import ASKED, each_alone, explained, listed, numbers_in
 from sharpfront.equation.expression import Expression, Function, apply_function
 from sharpfront.errors import EquationError
+from sharpfront.rounding import EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +76,21 @@ def function(
         else ()
         for part in map(listed, parts)
     )
+    own = _Checked(f, name)
     # A derivative is a function of its own, and breaks where the function does.
     inner = tuple(
-        (d if any(d.breaks) else replace(d, breaks=places))
+        replace(
+            d,
+            evaluate=_Slope(d.evaluate, own, i, any(places)),
+            breaks=d.breaks if any(d.breaks) else places,
+        )
         if isinstance(d, OpaqueFunction)
-        else OpaqueFunction(f"{name}'", _Checked(d, name), breaks=places)
-        for d in given
+        else OpaqueFunction(
+            f"{name}'", _Slope(_Checked(d, name), own, i, any(places)), breaks=places
+        )
+        for i, d in enumerate(given)
     )
-    return OpaqueFunction(name, _Checked(f, name), inner, places)
+    return OpaqueFunction(name, own, inner, places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,3 +126,82 @@ class _Checked:
                 "value per point. If it takes one point at a time, wrap it in np.vectorize first."
             )
         return result.astype(float)
+
+
+# Differences are taken at so many places, over this share of the way between the outermost.
+PLACES, STEP = 33, 1e-5
+# A derivative is none if it is off by this share of the largest at more than a third of the places:
+# tables and their derivatives are rough, a sign or a factor that is wrong is more.
+OFF = 0.2
+# A function jumps if so much of its range is left between two points after so many halvings.
+JUMP, HALVINGS = 0.05, 40
+
+
+@dataclass(frozen=True, eq=False)
+class _Slope:
+    """A derivative as it was given, once compared with differences of its function."""
+
+    given: Callable[..., Any]
+    of: _Checked
+    along: int  # which argument
+    told: bool  # whether it is said where something jumps or bends
+    compared: list[int] = field(default_factory=list, repr=False)
+
+    def __call__(self, *arguments: Any) -> Any:
+        result = self.given(*arguments)
+        arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
+        if not self.compared and arrays[0].size >= PLACES:
+            flat = [a.ravel() for a in arrays]
+            self._compare(flat, np.broadcast_to(result, arrays[0].shape).ravel())
+        return result
+
+    def _compare(self, arrays: list[Any], given: Any) -> None:
+        """Refuse a derivative that is another function's."""
+        x = arrays[self.along]
+        low, high = float(np.min(x)), float(np.max(x))
+        step = STEP * (high - low)
+        inside = np.flatnonzero((x - low > 2 * step) & (high - x > 2 * step))
+        if not step > 0.0 or not np.isfinite(step) or len(inside) < PLACES:
+            return
+        chosen = inside[np.linspace(0, len(inside) - 1, PLACES).astype(int)]
+        at, given = [a[chosen] for a in arrays], given[chosen]
+        with np.errstate(all="ignore"):
+            found, wider = (self._differences(at, h) for h in (step, 2 * step))
+            # What rounding and what is narrower than the step make of differences.
+            rounding = EPS * np.abs(self.of(*at)).max() / step
+            unsure = np.abs(wider - found) + 10 * rounding
+            size = np.maximum(np.abs(given), np.abs(found)).max()
+            off = np.abs(given - found) > OFF * size + 10 * unsure
+        if 3 * np.count_nonzero(off) > PLACES:
+            i = int(np.flatnonzero(off)[0])
+            raise EquationError(
+                f"The derivative of sf.function({self.of.name}) along its argument "
+                f"{self.along + 1} does not belong to it: where that is {x[chosen][i]:.6g} it is "
+                f"given as {given[i]:.6g}, and by differences it is {found[i]:.6g}. Look for a "
+                "sign or an inner factor."
+            )
+        self._require_no_jump(at)
+        self.compared.append(x.size)
+
+    def _require_no_jump(self, at: list[Any]) -> None:
+        """Refuse a function of one argument that jumps between places, unless it is said where."""
+        if len(at) > 1 or self.told:
+            return
+        x = np.sort(at[0])
+        for _ in range(HALVINGS):
+            values = self.of(x)
+            i = int(np.argmax(np.abs(np.diff(values))))
+            rise = abs(float(values[i + 1] - values[i]))
+            x = np.linspace(x[i], x[i + 1], 3)
+        if rise > JUMP * np.ptp(self.of(np.sort(at[0]))):
+            place = f"{x[1]:.6g}"
+            raise EquationError(
+                f"sf.function({self.of.name}) has a derivative and jumps at {place}, which no "
+                f"derivative tells. Say where: sf.function(f, derivative=df, breaks=[{place}])."
+            )
+
+    def _differences(self, at: list[Any], step: float) -> Any:
+        """Return central differences along the argument."""
+        ahead, behind = list(at), list(at)
+        ahead[self.along], behind[self.along] = at[self.along] + step, at[self.along] - step
+        return (self.of(*ahead) - self.of(*behind)) / (2 * step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -138,6 +138,12 @@ class Operators:
                 value = self._apply(ufunc, value, limits[key])
         return value
 
+    def _select(self, condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+        """Return ``np.select(...)``: the choice of the first condition that holds."""
+        for condition, choice in reversed([*zip(condlist, choicelist, strict=True)]):
+            default = self._where(condition, choice, default)
+        return default
+
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
@@ -145,6 +151,8 @@ class Operators:
             return self._where(*args)
         if func is np.clip:
             return self._clip(*args, **kwargs)
+        if func is np.select:
+            return self._select(*args, **kwargs)
         if func in _FILLED and len(args) == 1 and not kwargs:
             return self._apply(np.add, self._apply(np.multiply, 0.0, self), _FILLED[func])
         if func is np.full_like and len(args) == 2 and not kwargs:

@@ -75,9 +75,16 @@ def is_delta(node: Expression) -> bool:
     return isinstance(node, Apply) and node.function is _DELTA
 
 
+def weak_along(node: Expression) -> str | None:
+    """Return along which coordinate a node is a derivative in the sense of distributions."""
+    if isinstance(node, Apply) and isinstance(node.function, WeakDerivative):
+        return node.function.coordinate
+    return None
+
+
 def is_weak(node: Expression) -> bool:
     """Tell whether a node is a derivative in the sense of distributions."""
-    return isinstance(node, Apply) and isinstance(node.function, WeakDerivative)
+    return weak_along(node) is not None
 
 
 @functools.lru_cache(maxsize=512)

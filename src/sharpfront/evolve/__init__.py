@@ -8,6 +8,7 @@ from functools import cache, partial
 
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
+from sharpfront.evolve.wellposed import require_states_that_go_on
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -22,6 +23,7 @@ def evolve(
     resume: Solution | None = None,
 ) -> Solution:
     """Solve a problem in time."""
+    require_states_that_go_on(problem)
     if problem.domain.dimension == 1:
         from sharpfront.evolve.line import evolve_line
 

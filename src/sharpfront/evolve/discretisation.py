@@ -72,6 +72,8 @@ class Discrete:
         self.coordinate = system.problem.coordinates[0]
         self.equations = Rows(list(system.equations), self.names)
         self.sides = [Rows(own, self.names) for own in self._at_ends()]
+        # Whether anything but values is held at the ends.
+        self.holds_slopes = not all(s.holds_a_value(i) for s in self.sides for i in range(len(s)))
         # Which derivatives along x of a rate occur, and what those need of the state.
         held = [term for rows in (self.equations, *self.sides) for term in rows.terms]
         self.mixed = max((k for _, _, k, time in held if time), default=0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.equation.edges import Edge, edges_along
+from sharpfront.equation.edges import Edge, edges_along, places_along, switches
 from sharpfront.equation.expression import TIME, Constant, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import tangent_terms, with_leaves
@@ -21,7 +21,8 @@ _KNOWN = (
     "where k may depend on x, t and u and jumps by the same factor at all times and values, on "
     "an interval that is not periodic"
 )
-# Moments and values of the unknown at which a factor is looked at on both sides of an edge.
+# Moments, beside those between switches, and values of the unknown at which a factor is looked at
+# on both sides of an edge.
 _MOMENTS, _VALUES = 9, 33
 
 
@@ -43,6 +44,12 @@ def layers_of(
         )
     if not fluxes:
         return None
+    moving = next((f for f in fluxes if any(s.moves for s in switches(f))), None)
+    if moving is not None:
+        raise ProblemError(
+            f"{_KNOWN}, at places that stay; got the flux {moving!r}. Round what moves, as "
+            "(1 + np.tanh((x - a - b * t) / w)) / 2, w as narrow as the tolerance asks for."
+        )
     if problem.domain.periodic_axes[0]:
         raise ProblemError(f"{_KNOWN}; got more than that.")
     ratios: dict[str, dict[float, float]] = {}
@@ -94,7 +101,11 @@ def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
     aside = 1e-13 * (high - low)
     at = np.array([edge.below - aside, edge.above + aside])
     sizes = np.sinh(np.linspace(-10.0, 10.0, _VALUES))
-    x, t, u = np.meshgrid(at, np.linspace(*problem.time, _MOMENTS), sizes, indexing="ij")
+    between = np.array(
+        [problem.time[0], *places_along(factor, TIME, *problem.time), problem.time[1]]
+    )
+    moments = [*np.linspace(*problem.time, _MOMENTS), *(between[1:] + between[:-1]) / 2]
+    x, t, u = np.meshgrid(at, moments, sizes, indexing="ij")
     leaves = {("coordinate", problem.coordinates[0]): x.ravel(), ("coordinate", TIME): t.ravel()}
     # Unknowns have values of their own.
     own = {name: np.roll(u, 7 * i, axis=2).ravel() for i, name in enumerate(problem.unknowns)}

@@ -37,8 +37,14 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
 
 def consistent(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -> FloatArray:
     """Return coefficients of which those of unknowns without a rate meet their equations."""
-    if not discrete.system.constrained:
-        return values
+    return meeting(discrete, frame, values, t) if discrete.system.constrained else values
+
+
+def meeting(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -> FloatArray:
+    """Return coefficients that meet rows without a rate, those of conditions among them.
+
+    Where equations have rates unknowns stay as they are at the points where these hold.
+    """
     here = Moments(discrete, frame, t, np.zeros(1))
     held = _held(discrete, here)
     for _ in range(RATE_ITERATIONS):

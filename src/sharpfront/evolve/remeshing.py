@@ -10,9 +10,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.error_units import units
 from sharpfront.evolve.narrow_data import attentive
-from sharpfront.evolve.rates import first_rates
+from sharpfront.evolve.rates import first_rates, meeting
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.settings import LINE_MARCH
+from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
@@ -94,6 +95,11 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     found = run.mesher.through(frame, lambda x: old.summed(powers, x))
     values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k : 2 * k])
     rates = np.ascontiguousarray(found[:, 2 * k :])
+    if run.discrete.holds_slopes:
+        # Elements longer than what a start was bent over at its ends do not see that, and a slope
+        # that is missed is one at every step, however short.
+        soon = just_after(state.t, run.span[1])
+        values, weak = (meeting(run.discrete, frame, v, soon) for v in (values, weak))
     if state.before is None:
         rates = first_rates(run.discrete, frame, values, state.t)
     return replace(state, frame=frame, values=values, weak=weak, rates=rates, unit=None, rough=None)

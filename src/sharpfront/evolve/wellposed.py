@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import TIME
+from sharpfront.equation.graph import derivatives_in, ordered
+from sharpfront.equation.weak import weak_along
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.characteristics import at_start, characteristics
 from sharpfront.problem.initial import velocity_name
@@ -14,6 +17,7 @@ from sharpfront.rounding import SAME
 
 if TYPE_CHECKING:
     from sharpfront.evolve.time_system import Residual, TimeSystem
+    from sharpfront.problem import Problem
 
 SIDES = ("left", "right")
 # What to try where small waves grow without bound: of second and of first order in time.
@@ -21,6 +25,18 @@ _REMEDY = (
     "Check the sign; without time= it may be a problem on a box, with conditions all round.",
     "Check the sign, or turn time around.",
 )
+
+
+def require_states_that_go_on(problem: Problem) -> None:
+    """Refuse rates of what jumps at a moment: the quantity goes on there, and the state jumps."""
+    for node in (n for e in problem.equations for n in ordered(e)):
+        if weak_along(node) == TIME and derivatives_in(node):
+            raise ProblemError(
+                "The rate of a quantity with a coefficient that jumps in time is not known: the "
+                "quantity goes on and the state jumps there. Let time= end at that moment and go "
+                "on from the other state, or round the jump; if the coefficient goes on write the "
+                f"product rule, c * u.dt + c_t * u. Got {node!r}."
+            )
 
 
 def require_well_posed(system: TimeSystem) -> None:

@@ -11,7 +11,7 @@ from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import Curve, Cut, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.levelset import LevelCurve
-from sharpfront.rounding import CANCELLED
+from sharpfront.rounding import ROUNDED
 
 # Points that a panel's polynomial passes through.
 NODES = 21
@@ -95,7 +95,7 @@ def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, Flag
     points = points.reshape(len(low), NODES, 2)
     weights = weights_of(points)
     size = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
-    rounding = np.maximum(CANCELLED * size, 4e-16 * np.abs(points).max())
+    rounding = np.maximum(ROUNDED * size, 4e-16 * np.abs(points).max())
     smooth = np.abs(weights[:, -2:]).max(axis=(1, 2)) <= rounding
     along = np.einsum("jk,nkd->njd", _TABLE[:, :-1], chebyshev.chebder(weights, axis=1))
     angles = np.unwrap(np.arctan2(along[..., 1], along[..., 0]), axis=1)

@@ -24,8 +24,8 @@ from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.groups import Places, SortedRows, column_scale
 from sharpfront.leastsquares.reflectors import Reflection, reflected, unpacked
-from sharpfront.rounding import CANCELLED
 
+_SINGULAR = 1e-15
 _NO_NUMBER = "The right-hand side holds NaN or infinity. Check the sources."
 
 
@@ -102,7 +102,7 @@ class _Elimination:
         largest, smallest = float(np.maximum.reduce(pivots)), float(np.minimum.reduce(pivots))
         condition = largest / smallest if smallest > 0 else math.inf
         sums = self.sums * len(self.sizes)
-        rank = max(0, int(np.count_nonzero(pivots > CANCELLED * largest)) - sums)
+        rank = max(0, int(np.count_nonzero(pivots > _SINGULAR * largest)) - sums)
         return Facts(rank, condition, len(pivots) - int(np.count_nonzero(pivots)), residual)
 
     def joined(self, found: Sequence[FloatArray]) -> FloatArray:

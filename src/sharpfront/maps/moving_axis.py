@@ -19,7 +19,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.mixture_axis import LOGARITHMIC, RADIUS, UNIFORM
-from sharpfront.rounding import CANCELLED, NEWTON_STEPS
+from sharpfront.rounding import NEWTON_STEPS, ROUNDED
 
 # The inversion's table has nodes at mean +- scale sinh(k _TABLE).
 _TABLE = 0.4
@@ -141,7 +141,7 @@ class MovingAxis:
             new = np.where((new >= low) & (new <= high), new, 0.5 * (low + high))
             moved = float(np.max(np.abs(new - x)))
             x = new
-            if moved <= CANCELLED * self.length:
+            if moved <= ROUNDED * self.length:
                 break
         return np.asarray(np.where(xi <= 0, self.low, np.where(xi >= 1, self.high, x)))
 

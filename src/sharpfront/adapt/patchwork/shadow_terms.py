@@ -23,7 +23,7 @@ from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Ter
 from sharpfront.equation.expression import Apply, Constant
 from sharpfront.equation.graph import ordered
 from sharpfront.problem import Problem
-from sharpfront.rounding import CANCELLED
+from sharpfront.rounding import ROUNDED
 from sharpfront.rows.form_values import FormValues, form_at
 
 # Powers closer than this are the same.
@@ -207,7 +207,7 @@ class _Sector:
         # The imaginary part of factor times term, for the two parts of each factor.
         matrix = np.concatenate([rest.imag, rest.real], axis=1)
         size = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
-        found = lstsq(matrix / size, -own.imag, cond=CANCELLED)[0] / size
+        found = lstsq(matrix / size, -own.imag, cond=ROUNDED)[0] / size
         real, imaginary = np.split(found, 2)
         return dict(zip(terms, (real + 1j * imaginary).tolist(), strict=False))
 

@@ -17,7 +17,7 @@ from sharpfront.adapt.patchwork.interface_vertices import Point, cuts_for, inter
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
-from sharpfront.equation.edges import Switch, jumps_along, named_in, switches
+from sharpfront.equation.edges import jumps_along, switches
 from sharpfront.equation.expression import TIME, Coordinate, Expression
 from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.linearise import is_linear, linear_form, nonlinear_part
@@ -66,19 +66,13 @@ def require_known(problem: Problem) -> None:
     for flux in fluxes(problem):
         form = linear_form(flux)
         torn = any(jumps_along(form.source, name) for name in problem.coordinates)
-        if any(_moves(switch) for t in form.terms for switch in switches(t.coefficient)):
+        if any(switch.moves for t in form.terms for switch in switches(t.coefficient)):
             raise ProblemError(f"{_FLUXES}, at places that stay; got the flux {flux!r}.")
         if torn or any(t.orders[-1] for t in form.terms):
             raise ProblemError(
                 f"{_FLUXES}, with nothing else that jumps and no rate in the derivative; got the "
                 f"flux {flux!r}."
             )
-
-
-def _moves(switch: Switch) -> bool:
-    """Tell whether the place at which something jumps goes along with time."""
-    names = named_in(switch.argument)
-    return switch.jumps and TIME in names and len(names) > 1
 
 
 def fluxes(problem: Problem) -> Iterator[Expression]:

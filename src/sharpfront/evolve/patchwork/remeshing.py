@@ -163,11 +163,13 @@ def carried_by(
     if run.meshing.tiling.chords is not None:
         return _along_front(run, state, now, frame)
     field = velocity_field(now, domain, state.scale)
-    if field is None or not run.follows:
-        return replace(state, drift=None), field
-    most = _longest(now, field, longest_step(field, now.points), state)
+    if field is None:
+        return replace(state, drift=None), None
+    limit = longest_step(field, now.points)
+    most = _longest(now, field, limit, state) if run.follows else None
     if most is None:
-        return replace(state, drift=None), field
+        # In longer steps places come from several or from none: what goes on does so by its rates.
+        return replace(state, drift=None), field if state.dt <= limit else None
     dt = max(state.dt, MARCH.change * most) if state.drift is None else state.dt
     return replace(state, drift=field, dt=min(dt, most)), field
 

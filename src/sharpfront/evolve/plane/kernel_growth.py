@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.product import Product
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.plane.component_motion import leans
 from sharpfront.evolve.plane.defect import lifted, richer
@@ -36,7 +37,7 @@ def begun_march(aim: Aim) -> ProductState:
 
     points = np.concatenate([_check_points(domain), _told_points(aim.system)])
     values = state(points)
-    goal = PRODUCTS.initial * aim.counted(points, values, aim.span[0]).size
+    goal = PRODUCTS.at_start * aim.counted(points, values, aim.span[0]).size
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
     wide = richer(found.product)
@@ -116,7 +117,7 @@ def misses_data(aim: Aim, march: ProductState) -> bool:
     )
     near = cKDTree(points).query(points, k=PRODUCTS.beside)[1]
     unresolved = np.abs(closely - seen)[near].max(axis=1)
-    least = np.maximum(PRODUCTS.beyond * unresolved, PRODUCTS.standing_out * np.ptp(true))
+    least = np.maximum(MARCH.beyond * unresolved, MARCH.standing_out * np.ptp(true))
     return bool(np.any(np.abs(seen - true) > least))
 
 

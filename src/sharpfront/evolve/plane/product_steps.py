@@ -65,7 +65,7 @@ class ProductSteps(Stepper[ProductState]):
         galerkin, motion = _set_in_motion(aim.system, state, dt)
         stages, march = _stages(galerkin, state, dt, PRODUCTS.last_update * aim.size)
         if not stages.converged:
-            return StepTrial(dt, np.inf, stages.updates, PRODUCTS.unsolved)
+            return StepTrial(dt, np.inf, stages.updates, PRODUCTS.shrinks)
         square, most = galerkin.square, PRODUCTS.taken * aim.size
         last = legendre()[-1] @ stages.states
         in_time = square.largest(last)

@@ -16,10 +16,9 @@ class ProductSettings:
     last_update: float = 1e-3
     # What of the last coefficient in time is taken for an error at the end of the slab.
     left_behind: float = 0.1
-    # By how much slabs grow and shrink, and by how much one that Newton's method does not solve.
+    # By how much slabs grow, and shrink at the most, as those that Newton's method does not solve.
     grows: float = 2.0
     shrinks: float = 0.2
-    unsolved: float = 0.3
     # A slab's length is kept, and its systems with it, while the best one is within these factors.
     kept: tuple[float, float] = (0.95, 1.4)
     # Systems of a slab before are used again while Newton's updates fall by this factor, and for
@@ -30,9 +29,8 @@ class ProductSettings:
     # Newton's updates at most, and by what factor each must be smaller than the one before it.
     updates: int = 12
     slow: float = 0.7
-    # Parts of the tolerance: for the initial state, and for the error in space at the start and at
+    # Parts of the tolerance: for the error in space of the initial state and at the start, and at
     # the end.
-    initial: float = 0.2
     at_start: float = 0.2
     at_end: float = 0.6
     # What the richer products do not see of an error. Of 53 drawn problems (`random_plane.py`,
@@ -48,12 +46,9 @@ class ProductSettings:
     # part of the boundary.
     inside: int = 4000
     on_part: int = 100
-    # Data are missed, not just unresolved, as they are by patches (`patchwork/settings`): by so
-    # many times what richer products make of them at so many points about a place, and by more
-    # than this share of their range.
-    beyond: float = 10.0
+    # Data are missed, not just unresolved, as they are by patches (`patchwork/settings`), beside
+    # what richer products make of them at so many points about a place.
     beside: int = 32
-    standing_out: float = 0.01
     # A run is given up for a stricter one once its estimate is so many tolerances: what errors that
     # are carried into a front do there grows with the time that they take.
     given_up: float = 3.0

@@ -10,10 +10,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.place.line.sampling import Function
 from sharpfront.place.line.settings import LINE
-from sharpfront.rounding import CANCELLED
 
 # Points of the look for breaks, and the share of the domain at which a break is told from a front.
 BREAK_POINTS, CLOSE = 20001, 1e-7
+# Rounding, as a share of the largest value.
+NOISE = 1e-15
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def breaks_of(
     x, u = look or points_and_values(f, low, high, periodic)
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     size = max(size, float(np.abs(u).max()))
-    noise = 4.0 * CANCELLED * size
+    noise = 4.0 * NOISE * size
     found = [b for b in _told_jumps(f, [low, *told, high]) if abs(b.jump) > noise]
     if spread <= 1e4 * noise:
         return found
@@ -118,7 +119,7 @@ def unseen_of(f: Function, x: FloatArray, u: FloatArray, told: FloatArray) -> li
     over, spread = x[1] - x[0], float(np.ptp(u))
     aside = 0.5 * (f(np.maximum(told - over, x[0])) + f(np.minimum(told + over, x[-1])))
     here = f(told)
-    gap, noise = np.abs(here - aside), 4.0 * CANCELLED * np.abs(here)
+    gap, noise = np.abs(here - aside), 4.0 * NOISE * np.abs(here)
     return [float(x) for x in told[gap > np.maximum(LINE.lone * spread, noise)]]
 
 
@@ -147,7 +148,7 @@ def _zoomed(
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
     bends = abs(last) > 0.3 * abs(first[0]) and abs(last) * length > 1e-4 * spread
-    bends = bends and abs(closer) * h > 10.0 * CANCELLED * size
+    bends = bends and abs(closer) * h > 10.0 * NOISE * size
     return broken if bends and abs(closer) > 0.6 * abs(last) else None
 
 
