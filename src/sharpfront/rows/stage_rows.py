@@ -138,6 +138,8 @@ class StageRows(PatchRows):
         Moments on faces of the patches, which other modes take as well.
     functions
         Those that patches share, whose weights are to be found.
+    last
+        Rows of another mode or step with the same functions on the same patches.
     """
 
     def __init__(
@@ -147,9 +149,12 @@ class StageRows(PatchRows):
         rate: complex,
         kept: KeptMoments,
         functions: tuple[SharedFunctions, ...] = (),
+        last: StageRows | None = None,
     ) -> None:
         super().__init__(problem, functions=functions)
         self._ties.kept = kept
+        if last is not None:
+            self.measure.like(last.measure)
         self._conditions = _StageConditions(self.measure)
         self._stages = _StageEquations(self.measure, powers, rate)
         self.asked: list[list[StageCondition]] = []

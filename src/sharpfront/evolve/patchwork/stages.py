@@ -85,6 +85,8 @@ class PatchDiscrete:
         self._elimination: TreeElimination | None = None
         self._during: dict[tuple[int, bytes], PointsDuringStep] = {}
         self._on_faces: KeptMoments = {}
+        # The last rows: tables of functions that patches share are the same for all modes.
+        self._last: StageRows | None = None
 
     def in_frame(self, frame: MovingFrame | None) -> PatchDiscrete:
         """Return the same patches, going along in another way."""
@@ -102,7 +104,7 @@ class PatchDiscrete:
     def tree(self, tangents: Tangents, rate: complex) -> FactoredTree:
         """Return the rows of one mode, factored."""
         own = tangents.problem(abs(rate)), tangents.powers, rate
-        rows = StageRows(*own, self._on_faces, self.free)
+        rows = self._last = StageRows(*own, self._on_faces, self.free, self._last)
         patches, tiling = self.basis.patches, self.tiling
         if self._elimination is None:
             # Which traces there are, and how many moments of each, is the same for all modes.
