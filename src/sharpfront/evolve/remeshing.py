@@ -17,7 +17,7 @@ from sharpfront.evolve.start_smoothing import just_after
 from sharpfront.evolve.termination import StuckError
 from sharpfront.evolve.thresholds import short_enough
 from sharpfront.pieces.frame import Frame
-from sharpfront.rounding import SAME
+from sharpfront.rounding import SAME, SLIGHT
 
 
 def in_units(
@@ -95,7 +95,7 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     found = run.mesher.through(frame, lambda x: old.summed(powers, x))
     values, weak = np.ascontiguousarray(found[:, :k]), np.ascontiguousarray(found[:, k : 2 * k])
     rates = np.ascontiguousarray(found[:, 2 * k :])
-    if run.discrete.holds_slopes:
+    if run.discrete.holds_slopes and state.dt < SLIGHT * (run.span[1] - run.span[0]):
         # Elements longer than what a start was bent over at its ends do not see that, and a slope
         # that is missed is one at every step, however short.
         soon = just_after(state.t, run.span[1])
