@@ -11,14 +11,15 @@ from sharpfront.arrays import Flags
 from sharpfront.geometry.curves import Curve, Cut, Segment
 from sharpfront.geometry.domain import Points
 from sharpfront.geometry.levelset import LevelCurve
-from sharpfront.rounding import ROUNDED
 
 # Points that a panel's polynomial passes through.
 NODES = 21
 # A panel turns by no more than this, in radians: an eighth of a circle.
 TURN = 0.8
-# Halvings: weights of a curve through a cloud of points never are rounding.
-HALVINGS = 12
+# Weights that are smaller than this share of the panel are rounding, where formulas give the curve:
+# with a tenth strips along it were lost, with ten times a wavy front took twice the time. Those of
+# a curve through a cloud of points never are, and it is halved no more than so often.
+FORMULA, HALVINGS = 1e-13, 12
 # A closed curve begins with so many panels, what is cut from it with its share of them: half of one
 # has no chord to speak of.
 FIRST = 8
@@ -95,7 +96,7 @@ def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, Flag
     points = points.reshape(len(low), NODES, 2)
     weights = weights_of(points)
     size = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
-    rounding = np.maximum(ROUNDED * size, 4e-16 * np.abs(points).max())
+    rounding = np.maximum(FORMULA * size, 4e-16 * np.abs(points).max())
     smooth = np.abs(weights[:, -2:]).max(axis=(1, 2)) <= rounding
     along = np.einsum("jk,nkd->njd", _TABLE[:, :-1], chebyshev.chebder(weights, axis=1))
     angles = np.unwrap(np.arctan2(along[..., 1], along[..., 0]), axis=1)
