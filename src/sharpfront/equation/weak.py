@@ -89,8 +89,8 @@ def is_weak(node: Expression) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def is_singular(expression: Expression) -> bool:
-    """Tell whether a graph has loads or derivatives of unknowns across jumps."""
+    """Tell whether a graph has loads or derivatives across jumps."""
     for node in ordered(expression):
-        if is_delta(node) or (is_weak(node) and derivatives_in(node)):
+        if is_delta(node) or is_weak(node):
             return True
     return False
