@@ -140,11 +140,12 @@ class TestDerivatives:
                 )
         assert breaks == () or classical.max() == 0.0
 
-    def test_which_breaks_are_jumps(self):
-        k = function(
-            lambda x: np.where(x < 0.3, x, np.where(x < 0.6, 0.6 - x, 5e-7)), (), (0.3, 0.6)
-        )
-        assert [k.jumps_at(x) for x in (0.3, 0.6)] == [False, True]
+    @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+    def test_which_breaks_are_jumps(self, unit):
+        bent = lambda x: np.where(x < 0.3, x, np.where(x < 0.6, 0.6 - x, 5e-7))  # noqa: E731
+        places = (0.0, 0.3 * unit, 0.6 * unit)
+        k = function(lambda x: bent(x / unit), breaks=places)
+        assert [k.jumps_at(x) for x in places] == [False, False, True]
 
     def test_of_what_jumps_at_a_place_that_is_not_given(self):
         x = np.linspace(0, 1, 50)

@@ -28,10 +28,12 @@ class OpaqueFunction(Function):
         """Tell whether values jump at a break, and not slopes only; they may, of more arguments."""
         if len(self.breaks) > 1:
             return True
-        near, far = (step * max(1.0, abs(place)) for step in (1e-13, 1e-7))
-        before, below, above, after = (
-            float(self.evaluate(np.asarray(place + d))) for d in (-far, -near, near, far)
-        )
+        # What is beside a place is nearer to it than zero and than other breaks.
+        apart = [abs(x) for x in (place, *(b - place for b in self.breaks[0])) if x]
+        scale = min(apart, default=1.0)
+        near, far = max(1e-13 * scale, 4 * np.spacing(abs(place))), 1e-7 * scale
+        steps = np.array([-far, -near, near, far])
+        before, below, above, after = np.broadcast_to(self.evaluate(place + steps), 4).tolist()
         beside = abs(below - before) + abs(after - above)
         return not abs(above - below) <= 1e-3 * beside + 4 * EPS * max(abs(below), abs(above))
 
