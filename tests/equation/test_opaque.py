@@ -128,6 +128,25 @@ class TestDerivatives:
         own = function(f, derivative=derivative, breaks=breaks)(X).dx
         np.testing.assert_array_equal(evaluate(own, {("coordinate", "x"): x}), derivative(x))
 
+    @pytest.mark.parametrize("breaks", [(), ((0.31,), ())])
+    def test_of_what_jumps_at_a_place_that_moves(self, breaks):
+        none = lambda x, t: 0 * x * t  # noqa: E731
+        steps = function(lambda x, t: (x - 0.2 * t > 0.31) * 1.0, (none, none), breaks)(X, Y).dx
+        x = np.linspace(0, 1, 50)
+        with pytest.raises(EquationError, match=r"along its argument 1.*with np\.where"):
+            for t in range(3):
+                classical = evaluate(
+                    steps, {("coordinate", "x"): x, ("coordinate", "y"): np.full_like(x, t)}
+                )
+        assert breaks == () or classical.max() == 0.0
+
+    @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+    def test_which_breaks_are_jumps(self, unit):
+        bent = lambda x: np.where(x < 0.3, x, np.where(x < 0.6, 0.6 - x, 5e-7))  # noqa: E731
+        places = (0.0, 0.3 * unit, 0.6 * unit)
+        k = function(lambda x: bent(x / unit), breaks=places)
+        assert [k.jumps_at(x) for x in places] == [False, False, True]
+
     def test_of_what_jumps_at_a_place_that_is_not_given(self):
         x = np.linspace(0, 1, 50)
         steps = function(lambda x: np.where(x < 0.31, 1.0, 2.0), derivative=lambda x: 0 * x)

@@ -224,6 +224,9 @@ def test_a_run_of_unknowns_that_bend_is_taken_up_again():
         lambda u, x, t: u.dt - (layered(0.4, 1.0, -2.0)(x) * u.dx).dx,
         lambda u, x, t: u.dt - (layered(0.3, 1.0, 2.0)(x - 0.2 * t) * u.dx).dx,
         lambda u, x, t: u.dt - u.dxx + (layered(0.3, 1.0, 2.0)(x - 0.2 * t) * u).dx,
+        # No unknown is inside: a load, and a state that jumps.
+        lambda u, x, t: u.dt - u.dxx - layered(0.4, 1.0, 0.0)(x).dx,
+        lambda u, x, t: u.dt - u.dxx - layered(0.4, 0.0, 1.0)(t).dt,
         # One factor but for 4 % of the time, between the moments at which it is looked at.
         lambda u, x, t: (
             u.dt - (np.where(abs(t - 0.43) < 0.02, 1.0, layered(0.4, 1.0, 2.0)(x)) * u.dx).dx
@@ -251,3 +254,14 @@ def test_a_load_in_time_is_a_narrow_band():
     assert found.converged
     assert abs(found(0.3, 3.0) - (0.21 - half / 4)) < 1e-5
     assert abs(found(0.6, 3.0) - 0.3 * 0.4) < 1e-5
+
+
+def test_on_a_ring_the_flux_is_refused_whose_ends_differ():
+    problem = sf.Problem(
+        sf.Interval(0, 1, periodic=True),
+        lambda u, x, t: u.dt - ((1 + 3 * x) * u.dx).dx,
+        initial=lambda x: np.sin(2 * np.pi * x),
+        time=(0, 1),
+    )
+    with pytest.raises(ProblemError, match=r"not periodic; got the flux \(1 \+ 3\*x\)\*u_x"):
+        sf.solve(problem)

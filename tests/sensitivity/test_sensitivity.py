@@ -354,3 +354,12 @@ def test_the_end_of_time_changes_nothing_before_it(end):
     exact = np.sin(np.pi * x) * np.exp(-t) * np.sin(t / end) * t / end**2
     error = np.abs(v(x, t) - exact).max()
     assert v.converged and error < max(1e-5, 5 * v.error_estimate) and v.error_estimate < 1e-4
+
+
+def test_beside_a_load_that_moves_the_estimate_says_so():
+    def loaded(a):
+        return sf.Problem(LINE, lambda u, x: -u.dxx - sf.delta(x - a), boundary=lambda u, x: u)
+
+    v = sf.solve(loaded, a=0.3).sensitivity("a")
+    assert abs(v(0.3 - 1e-9) + 0.3) > 0.4
+    assert not v.converged and v.error_estimate > 1e-2

@@ -75,6 +75,8 @@ class TestOnALine:
         solution = layer(0.5)
         with pytest.raises(ProblemError, match="not one in time"):
             solution.integral(t=0.5)
+        with pytest.raises(ProblemError, match="ask for the value at its place"):
+            solution.integral(lambda u, x: u * sf.delta(x - 0.4))
         with pytest.raises(sf.SharpfrontError, match="not a part of this boundary"):
             solution.flux("top")
 

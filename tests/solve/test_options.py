@@ -174,3 +174,21 @@ def test_an_option_is_taken(option, kind):
 def test_an_option_is_refused_with_the_reason(option, kind):
     with pytest.raises(SharpfrontError, match=TABLE[option][kind]):
         given(kind, [option])
+
+
+@pytest.mark.parametrize(
+    ("term", "equation", "more"),
+    [
+        (r"\(1 \+ u\)\*u_x", lambda u, x: (np.where(x < 0.4, 1, 3) * (1 + u) * u.dx).dx + 1, ()),
+        (r"u_x\*\*2\*delta", lambda u, x: u.dxx - u.dx**2 * sf.delta(x - 0.4), ()),
+        (
+            r"u\*\*3",
+            lambda u, x: u.dxx - 1,
+            sf.jump(lambda u, x: u.dx, x=0.4, equals=lambda u, x: u**3),
+        ),
+    ],
+)
+def test_what_is_not_linear_where_something_jumps_is_named(term, equation, more):
+    problem = sf.Problem(sf.Interval(0, 1), equation, boundary=lambda u, x: u, conditions=more)
+    with pytest.raises(SharpfrontError, match=rf"Not linear here is .*{term}"):
+        sf.solve(problem)

@@ -112,8 +112,8 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
 def total_derivative(expression: Expression, coordinate: str) -> Expression:
     """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns.
 
-    Of a product of an unknown with a function that jumps along the coordinate, as in (k(x) u')', it
-    is the derivative in the sense of distributions.
+    Of what jumps along the coordinate, as in (k(x) u')', it is the derivative in the sense of
+    distributions.
     """
 
     def seed(leaf: Leaf) -> Expression:
@@ -137,8 +137,6 @@ def _jumps(expression: Expression, coordinate: str) -> bool:
     """
     if any(is_delta(node) for node in ordered(expression)):
         return True
-    if not derivatives_in(expression):
-        return False
     found = jumps_along(expression, coordinate)
     for switch in found:
         inside = derivatives_in(switch.argument)

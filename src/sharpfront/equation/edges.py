@@ -19,10 +19,11 @@ from sharpfront.equation.expression import (
     Coordinate,
     Derivative,
     Expression,
+    Leaf,
     Values,
     apply,
 )
-from sharpfront.equation.graph import derivatives_in, ordered
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.level_places import Along, levels, places
 from sharpfront.equation.opaque import OpaqueFunction
 
@@ -39,6 +40,9 @@ _BLUNT = CONDITIONS | _SIGNS | _WHOLE
 # An inverse and the function itself round differently: the change of sign is looked for this many
 # floats around the place.
 _ROUNDING = 4.0 ** np.arange(1, 12)
+# Values that are drawn for unknowns and other coordinates, and the share by which ends of a ring
+# differ if that is more than the rounding of sin(2 pi).
+_DRAWN, _SEAM = 5, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,16 +129,45 @@ def _own(node: Apply) -> Iterator[Switch]:
         yield Switch(arguments[0], jumps=False, crosses=False)
     elif isinstance(node.function, OpaqueFunction):
         for argument, breaks in zip(arguments, node.function.breaks, strict=False):
-            yield from (Switch(argument, first=place) for place in breaks)
+            yield from (
+                Switch(argument, first=place, jumps=node.function.jumps_at(place))
+                for place in breaks
+            )
 
 
 def jumps_along(expression: Expression, coordinate: str) -> tuple[Switch, ...]:
-    """Return the switches at which a function jumps along a coordinate, or along an unknown."""
-    return tuple(
+    """Return the switches at which a function jumps along a coordinate, or along an unknown.
+
+    On a ring the seam is one of them if values at both ends differ.
+    """
+    found = [
         s
         for s in switches(expression)
         if s.jumps and (coordinate in named_in(s.argument) or derivatives_in(s.argument))
-    )
+    ]
+    leaves = (n for n in ordered(expression) if isinstance(n, Coordinate) and n.name == coordinate)
+    rings = [leaf for leaf in leaves if leaf.seam is not None]
+    if rings and torn_at_seam(expression, rings[0]):
+        found.append(Switch(rings[0]))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=512)
+def torn_at_seam(expression: Expression, ring: Coordinate) -> bool:
+    """Tell whether values differ at both ends of a coordinate along which a domain is periodic.
+
+    Everything else in the expression is drawn.
+    """
+    assert ring.seam is not None
+    low, high = ring.seam
+    x = np.repeat([low, high, *np.linspace(low, high, 7)[1:-1]], _DRAWN)
+    drawn = np.random.default_rng(0)
+    leaves = [n for n in ordered(expression) if isinstance(n, Leaf)]
+    env = {n.key: np.tile(drawn.uniform(0.5, 1.5, _DRAWN), 7) for n in leaves} | {ring.key: x}
+    with np.errstate(all="ignore"):
+        values = np.broadcast_to(evaluate(expression, env), x.shape).reshape(7, _DRAWN)
+        off = np.abs(values[1] - values[0]) > _SEAM * np.abs(values).max(axis=0)
+    return bool(np.any(off))
 
 
 def parallel_parts(switch: Switch) -> tuple[Switch, ...] | None:

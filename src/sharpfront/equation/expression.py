@@ -139,6 +139,7 @@ class Coordinate(Named):
 
     kind = "coordinate"
     coordinates: tuple[str, ...]
+    seam: tuple[float, float] | None = None  # where the domain is closed to a ring along it
 
 
 @dataclass(frozen=True, eq=False, repr=False)

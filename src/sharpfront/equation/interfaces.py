@@ -224,8 +224,9 @@ class _FluxReader:
                 self._must_vanish(part)
             return _Left()
         raise EquationError(
-            f"{node.function.name}(...) holds a load, or a derivative of an unknown across a jump: "
-            "only sums, and products with coefficients, have a meaning there."
+            f"{node!r} holds a load, or a derivative across a jump: only sums, and products with "
+            "coefficients and with unknowns that go on, have a meaning there. The product rule "
+            "across a jump is (k * u.dx).dx."
         )
 
     def _times(

@@ -24,6 +24,19 @@ class OpaqueFunction(Function):
     derivatives: tuple[OpaqueFunction, ...] = ()  # along each argument, where known
     breaks: tuple[tuple[float, ...], ...] = ()  # values of each argument at which it jumps or bends
 
+    def jumps_at(self, place: float) -> bool:
+        """Tell whether values jump at a break, and not slopes only; they may, of more arguments."""
+        if len(self.breaks) > 1:
+            return True
+        # What is beside a place is nearer to it than zero and than other breaks.
+        apart = [abs(x) for x in (place, *(b - place for b in self.breaks[0])) if x]
+        scale = min(apart, default=1.0)
+        near, far = max(1e-13 * scale, 4 * np.spacing(abs(place))), 1e-7 * scale
+        steps = np.array([-far, -near, near, far])
+        before, below, above, after = np.broadcast_to(self.evaluate(place + steps), 4).tolist()
+        beside = abs(below - before) + abs(after - above)
+        return not abs(above - below) <= 1e-3 * beside + 4 * EPS * max(abs(below), abs(above))
+
     def __call__(self, *arguments: Any) -> Any:
         """Record the call if an argument is a symbol, compute otherwise."""
         if not arguments:
@@ -81,13 +94,11 @@ def function(
     inner = tuple(
         replace(
             d,
-            evaluate=_Slope(d.evaluate, own, i, any(places)),
+            evaluate=_Slope(d.evaluate, own, i, places),
             breaks=d.breaks if any(d.breaks) else places,
         )
         if isinstance(d, OpaqueFunction)
-        else OpaqueFunction(
-            f"{name}'", _Slope(_Checked(d, name), own, i, any(places)), breaks=places
-        )
+        else OpaqueFunction(f"{name}'", _Slope(_Checked(d, name), own, i, places), breaks=places)
         for i, d in enumerate(given)
     )
     return OpaqueFunction(name, own, inner, places)
@@ -135,6 +146,8 @@ PLACES, STEP = 33, 1e-5
 OFF = 0.2
 # A function jumps if so much of its range is left between two points after so many halvings.
 JUMP, HALVINGS = 0.05, 40
+# Places of the other arguments at which it is looked for.
+HELD = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,16 +157,27 @@ class _Slope:
     given: Callable[..., Any]
     of: _Checked
     along: int  # which argument
-    told: bool  # whether it is said where something jumps or bends
+    told: tuple[tuple[float, ...], ...]  # where it is said to jump or bend
     compared: list[int] = field(default_factory=list, repr=False)
+    asked: list[int] = field(default_factory=list, repr=False)  # one entry for each call
 
     def __call__(self, *arguments: Any) -> Any:
         result = self.given(*arguments)
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
-        if not self.compared and arrays[0].size >= PLACES:
+        if arrays[0].size >= PLACES and self._is_due(len(arrays)):
             flat = [a.ravel() for a in arrays]
             self._compare(flat, np.broadcast_to(result, arrays[0].shape).ravel())
         return result
+
+    def _is_due(self, arguments: int) -> bool:
+        """Tell whether to compare: once, and of several arguments again after twice as many calls.
+
+        What jumps may move with one that is first the same at all points, as at a moment.
+        """
+        if arguments == 1:
+            return not self.compared
+        self.asked.append(0)
+        return len(self.asked) & (len(self.asked) - 1) == 0
 
     def _compare(self, arrays: list[Any], given: Any) -> None:
         """Refuse a derivative that is another function's."""
@@ -184,21 +208,38 @@ class _Slope:
         self.compared.append(x.size)
 
     def _require_no_jump(self, at: list[Any]) -> None:
-        """Refuse a function of one argument that jumps between places, unless it is said where."""
-        if len(at) > 1 or self.told:
+        """Refuse a function that jumps between places, unless it is said where."""
+        if any(self.told) and len(at) == 1:
             return
-        x = np.sort(at[0])
-        for _ in range(HALVINGS):
-            values = self.of(x)
-            i = int(np.argmax(np.abs(np.diff(values))))
-            rise = abs(float(values[i + 1] - values[i]))
-            x = np.linspace(x[i], x[i + 1], 3)
-        if rise > JUMP * np.ptp(self.of(np.sort(at[0]))):
-            place = f"{x[1]:.6g}"
-            raise EquationError(
-                f"sf.function({self.of.name}) has a derivative and jumps at {place}, which no "
-                f"derivative tells. Say where: sf.function(f, derivative=df, breaks=[{place}])."
-            )
+        known = np.array(self.told[self.along] if self.along < len(self.told) else ())
+        every = np.sort(at[self.along])
+        for k in np.linspace(0, PLACES - 1, 1 if len(at) == 1 else HELD).astype(int):
+            held = [np.asarray(a[k]) for a in at]
+            x = every
+            for _ in range(HALVINGS):
+                values = self._on(held, x)
+                i = int(np.argmax(np.abs(np.diff(values))))
+                rise = abs(float(values[i + 1] - values[i]))
+                x = np.linspace(x[i], x[i + 1], 3)
+            told = np.any(np.abs(known - x[1]) <= STEP * np.ptp(every))
+            if rise > JUMP * np.ptp(self._on(held, every)) and not told:
+                self._say_where(f"{x[1]:.6g}", len(at))
+
+    def _on(self, held: list[Any], x: Any) -> Any:
+        """Return values along the argument, the others held."""
+        own = [x if i == self.along else np.full_like(x, h) for i, h in enumerate(held)]
+        return np.broadcast_to(self.of(*own), x.shape)
+
+    def _say_where(self, place: str, count: int) -> None:
+        breaks, where, moved = f"[{place}]", "", ""
+        if count > 1:
+            own = (f"({place},)" if i == self.along else "()" for i in range(count))
+            breaks, where = f"({', '.join(own)})", f" along its argument {self.along + 1}"
+            moved = "; if that changes with another argument, write it with np.where"
+        raise EquationError(
+            f"sf.function({self.of.name}) has a derivative and jumps at {place}{where}, which no "
+            f"derivative tells. Say where: sf.function(f, derivative=df, breaks={breaks}){moved}."
+        )
 
     def _differences(self, at: list[Any], step: float) -> Any:
         """Return central differences along the argument."""

@@ -99,6 +99,12 @@ class Operators:
 
     __int__ = __index__ = __complex__ = __float__
 
+    def __round__(self, _: int | None = None) -> NoReturn:
+        raise EquationError(
+            "round(x) is not known of a symbol: write np.rint(x), or np.rint(100 * x) / 100 for "
+            "two digits."
+        )
+
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise EquationError(_NO_NUMBER)
 
@@ -158,6 +164,15 @@ class Operators:
         if func is np.full_like and len(args) == 2 and not kwargs:
             return self._apply(np.add, self._apply(np.multiply, 0.0, self), args[1])
         name = getattr(func, "__name__", str(func))
+        if func is np.round:
+            self.__round__()
+        if func is np.interp:
+            raise EquationError(
+                "np.interp is no ufunc and cannot be traced. Write f = sf.function(lambda x: "
+                "np.interp(x, xs, ys), breaks=xs[1:-1]) and f(x): it bends at xs. Where the "
+                "equation differentiates it, as in (f(x) * u.dx).dx, give derivative=lambda x: "
+                "(np.diff(ys) / np.diff(xs))[np.searchsorted(xs[1:-1], x)] too."
+            )
         raise EquationError(
             f"np.{name} is not a ufunc and cannot be traced. If each of its values depends on one "
             f"point alone, wrap the call: sf.function(lambda x: np.{name}(x, ...))(x). Sums and "

@@ -77,17 +77,19 @@ class Symbols:
     unknowns: tuple[str, ...]  # names of the unknowns, in the order of the blocks of columns
     # Names of the coordinates, in the order of the columns of a point array.
     coordinates: tuple[str, ...]
+    # The ends of those along which the domain is periodic, by name.
+    seams: tuple[tuple[str, tuple[float, float]], ...] = ()
 
     def stand_in(self, name: str) -> Expression:
         """Return the leaf that stands for an unknown or a coordinate."""
-        return _leaf(name, self.coordinates)
+        return _leaf(name, self.coordinates, dict(self.seams).get(name))
 
 
 @functools.lru_cache(maxsize=256)
-def _leaf(name: str, coordinates: tuple[str, ...]) -> Expression:
+def _leaf(name: str, coordinates: tuple[str, ...], seam: tuple[float, float] | None) -> Expression:
     """Return the leaf of a name, one for all problems: what is read of `u - 1` is known later."""
     if name in coordinates:
-        return Coordinate(name, coordinates)
+        return Coordinate(name, coordinates, seam)
     return Derivative(name, coordinates, (0,) * len(coordinates))
 
 
@@ -135,7 +137,7 @@ def trace(
 
 def _argument(function: Callable[..., Any], name: str, symbols: Symbols, what: str) -> Expression:
     if name in symbols.coordinates or (name in symbols.unknowns and not is_coordinate_name(name)):
-        return _leaf(name, symbols.coordinates)
+        return symbols.stand_in(name)
     _refuse_foreign_coordinates((name,), symbols.coordinates)
     if name == SPECTRAL and name not in symbols.unknowns:
         return Parameter(SPECTRAL)

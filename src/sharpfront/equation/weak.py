@@ -89,8 +89,5 @@ def is_weak(node: Expression) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def is_singular(expression: Expression) -> bool:
-    """Tell whether a graph has loads or derivatives of unknowns across jumps."""
-    for node in ordered(expression):
-        if is_delta(node) or (is_weak(node) and derivatives_in(node)):
-            return True
-    return False
+    """Tell whether a graph has loads or derivatives of what may jump."""
+    return any(is_delta(node) or is_weak(node) for node in ordered(expression))

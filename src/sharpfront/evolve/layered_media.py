@@ -34,7 +34,7 @@ def layers_of(
     `companions` are the unknowns whose rates follow the others, as unknowns of their own.
     """
     nodes = [n for e in equations for n in ordered(e)]
-    weak = [n for n in nodes if is_weak(n) and derivatives_in(n)]
+    weak = [n for n in nodes if is_weak(n)]
     fluxes: list[Expression] = [n.arguments[1] for n in weak]
     if problem.jumps or any(map(is_delta, nodes)):
         raise ProblemError(
@@ -51,7 +51,7 @@ def layers_of(
             "(1 + np.tanh((x - a - b * t) / w)) / 2, w as narrow as the tolerance asks for."
         )
     if problem.domain.periodic_axes[0]:
-        raise ProblemError(f"{_KNOWN}; got more than that.")
+        raise ProblemError(f"{_KNOWN}; got the flux {fluxes[0]!r}.")
     ratios: dict[str, dict[float, float]] = {}
     for flux in fluxes:
         unknown, own = _jumps(flux, problem)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import TIME
-from sharpfront.equation.graph import derivatives_in, ordered
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.weak import weak_along
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.characteristics import at_start, characteristics
@@ -30,9 +30,9 @@ _REMEDY = (
 def require_states_that_go_on(problem: Problem) -> None:
     """Refuse rates of what jumps at a moment: the quantity goes on there, and the state jumps."""
     for node in (n for e in problem.equations for n in ordered(e)):
-        if weak_along(node) == TIME and derivatives_in(node):
+        if weak_along(node) == TIME:
             raise ProblemError(
-                "The rate of a quantity with a coefficient that jumps in time is not known: the "
+                "The rate of what jumps in time is not known: the "
                 "quantity goes on and the state jumps there. Let time= end at that moment and go "
                 "on from the other state, or round the jump; if the coefficient goes on write the "
                 f"product rule, c * u.dt + c_t * u. Got {node!r}."

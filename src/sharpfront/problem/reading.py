@@ -15,11 +15,11 @@ import numpy as np
 from sharpfront.checks import did_you_mean, finite, is_number, numbers_in, refusal
 from sharpfront.equation.axis import cleared, implied
 from sharpfront.equation.expression import SPECTRAL, Expression, Normal, as_expression
-from sharpfront.equation.graph import ordered
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
 from sharpfront.equation.text import parse, unknowns_in
 from sharpfront.equation.trace import Symbols, refuse_names, require_unknowns, trace, unknowns_of
-from sharpfront.equation.weak import is_singular
+from sharpfront.equation.weak import is_delta, is_weak
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.problem.conditions import (
@@ -106,7 +106,8 @@ def value_for_residual(value: object, what: str, symbols: Symbols) -> EquationEr
 
 def refuse_loads(residuals: Sequence[Expression], what: str) -> None:
     """Refuse what has a meaning in an equation only."""
-    if any(map(is_singular, residuals)):
+    nodes = [node for residual in residuals for node in ordered(residual)]
+    if any(is_delta(n) or (is_weak(n) and derivatives_in(n)) for n in nodes):
         raise EquationError(
             f"The {what} has sf.delta, or the derivative of an unknown times a coefficient that "
             "jumps; these stand in equations only."
@@ -263,6 +264,14 @@ class Reader:
         )
 
 
+def _seams(domain: Domain) -> tuple[tuple[str, tuple[float, float]], ...]:
+    """Return the ends along the coordinates along which a domain is periodic, by name."""
+    if not any(getattr(domain, "periodic_axes", ())):
+        return ()
+    axes = zip(domain.coordinates, domain.periodic_axes, domain.bounds.T.tolist(), strict=True)
+    return tuple((name, (low, high)) for name, joined, (low, high) in axes if joined)
+
+
 def equations_of(
     equation: Residual,
     domain: Domain,
@@ -271,12 +280,12 @@ def equations_of(
 ) -> tuple[Reader, tuple[Expression, ...]]:
     """Return the equations that are stated, and who reads what else is."""
     unknowns = _unknowns(equation, coordinates, parameters)
-    reader = Reader(domain, Symbols(unknowns, coordinates), parameters)
+    reader = Reader(domain, Symbols(unknowns, coordinates, _seams(domain)), parameters)
     stated = reader.residuals(equation, "equation")
     if SPECTRAL in unknowns and len(stated) == len(unknowns) - 1:
         # One equation fewer than names: an eigenvalue is looked for, not a function.
         unknowns = tuple(u for u in unknowns if u != SPECTRAL)
-        reader = replace(reader, symbols=Symbols(unknowns, coordinates))
+        reader = replace(reader, symbols=replace(reader.symbols, unknowns=unknowns))
         stated = reader.residuals(equation, "equation")
     refuse_names(unknowns, coordinates)
     divisor = reader.divisor

@@ -24,6 +24,7 @@ from sharpfront.adapt.adaptive_step import AdaptiveStep, adaptive_step
 from sharpfront.adapt.basis_reuse import detach, reused, reused_together
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.bases.line_basis import LineBasis
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.sum_basis import JoinedBasis
 from sharpfront.errors import DomainError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
@@ -124,7 +125,8 @@ def _between(others: Sequence[Solution]) -> list[FloatArray]:
     """Return the middles between the ends of patches on a line: what moves lies between them."""
     bases = [basis for o in others for basis in o.approximation.bases.values()]
     edges = [p.axis.low for b in bases if isinstance(b, LineBasis) for p in b.patches]
-    places = np.unique(edges)
+    boxes = (b for b in bases if isinstance(b, PatchworkBasis) and b.dimension == 1)
+    places = np.unique([*edges, *(float(p.low[0]) for b in boxes for p in b.patches)])
     return [0.5 * (places[1:] + places[:-1])[:, None]] if len(places) > 1 else []
 
 

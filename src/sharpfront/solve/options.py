@@ -6,8 +6,10 @@ from sharpfront.adapt.contract import Adaptor
 from sharpfront.adapt.resolve import check_order
 from sharpfront.budget import Budget
 from sharpfront.checks import flag, function, refusal
-from sharpfront.equation.expression import IMAGINARY, SPECTRAL
+from sharpfront.equation.expression import IMAGINARY, SPECTRAL, is_zero
 from sharpfront.equation.graph import derivatives_in
+from sharpfront.equation.linearise import is_linear, nonlinear_part
+from sharpfront.equation.weak import is_singular
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -48,7 +50,18 @@ def refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
         "lies on an interval, on a box or polygon in the plane, with sf.jump only if its sides are "
         "parallel to the axes, or in space with jumps across one axis only and no time=. If k is "
         "continuous in (k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
+        f"{_not_linear(problem)}"
     )
+
+
+def _not_linear(problem: Problem) -> str:
+    """Return which term is not linear where it has to be, as the end of a message."""
+    parts = [nonlinear_part(e) for e in problem.equations]
+    many = [d for part in parts for d in derivatives_in(part) if any(d.orders)]
+    refused = many or problem.jumps or any(map(is_singular, parts))
+    stated = [e for j in problem.jumps for e in (*j.residuals, *j.equals) if not is_linear(e)]
+    terms = [e for e in (*stated, *(parts if refused else ())) if not is_zero(e)]
+    return f" Not linear here is {terms[0]!r}." if terms else ""
 
 
 def checked(problem: object, budget: Budget) -> tuple[Problem, float]:

@@ -201,7 +201,8 @@ def hints(formula: Formula, name: str, low: float, high: float) -> FloatArray:
         t = x
     else:
         points[:, formula.names.index(name)] = x
-    found = [_special(x, y) for y in formula.values(nodes, points, t) if np.isfinite(y).all()]
+    values = (np.broadcast_to(y, x.shape) for y in formula.values(nodes, points, t))
+    found = [_special(x, y) for y in values if np.isfinite(y).all()]
     edges = np.concatenate([[low], places_along(formula.stated, name, low, high), [high]])
     middles = 0.5 * (edges[1:] + edges[:-1]) if len(edges) > 2 else np.zeros(0)
     every = np.sort(np.concatenate([*found, edges, middles]))

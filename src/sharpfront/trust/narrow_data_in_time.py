@@ -54,13 +54,13 @@ class Watch:
         usable = np.asarray(np.isfinite(near).all(axis=1))
         near = np.where(usable[:, None], near, 0.0)
         middles = np.median(near, axis=1)[:, None]
-        for _ in range(TRUST.closer):
+        for left in reversed(range(1 + TRUST.closer)):
             size = np.abs(near - middles)
             cells = 0.5 * np.diff(x) * (size[:, 1:] + size[:, :-1])
             unsure = 0.5 * np.diff(x) * np.abs(np.diff(size, axis=1))
             total = cells.sum(axis=1, keepdims=True)
             rough = np.flatnonzero((unsure > TRUST.unsure * total).any(axis=0))
-            if not len(rough):
+            if not (left and len(rough)):
                 break
             more = 0.5 * (x[rough] + x[rough + 1])
             values = np.where(usable[:, None], self._values(more, t), 0.0)

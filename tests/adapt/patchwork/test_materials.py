@@ -500,6 +500,60 @@ def test_a_seam_is_an_interface_too():
     assert flux[0] == pytest.approx(flux[1], abs=1e-6)
 
 
+RING = sf.Interval(0, 1, periodic=True)
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        lambda u, x: ((1 + 3 * x) * u.dx).dx - u + np.sin(5 * x),
+        "diff((1 + 3*x)*u_x, x) - u + sin(5*x)",
+    ],
+)
+def test_a_flux_goes_on_where_values_differ_at_the_ends_of_a_ring(equation):
+    solution = sf.solve(sf.Problem(RING, equation))
+    slope = solution.d("x")
+    assert solution.converged and solution(0.0) == pytest.approx(solution(1.0), abs=1e-9)
+    assert float(slope(0.0)) == pytest.approx(4 * float(slope(1.0)), abs=1e-7)
+    assert solution.integral() == pytest.approx((1 - np.cos(5)) / 5, abs=1e-9)
+
+
+def test_values_that_agree_at_the_ends_of_a_ring_are_no_jump():
+    ring = sf.Interval(0, 2 * np.pi, periodic=True)
+    plain = sf.Problem(ring, lambda u, x: ((2 + np.sin(x)) * u**2 * u.dx).dx - u + 2 + np.cos(x))
+    assert not plain.is_singular
+
+
+def test_modes_of_a_ring_whose_ends_differ():
+    found = sf.eigs(sf.Problem(RING, lambda u, lam, x: ((1 + 3 * x) * u.dx).dx + lam * u), k=3)
+    # Of finite volumes, 4 000 of them.
+    assert found.values == pytest.approx([0.0, 79.23107, 98.38713], abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda x: np.where(x < 0.4, -2.0, 0.0).dx,
+        lambda x: abs(x - 0.4).dxx,
+        lambda x: 2 * sf.delta(x - 0.4),
+    ],
+)
+def test_the_derivative_of_data_that_jump_is_a_load(load):
+    problem = sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx + load(x), boundary=lambda u, x: u)
+    solved(problem, lambda x: 2 * np.minimum(x, 0.4) * (1 - np.maximum(x, 0.4)), 1e-10)
+
+
+def test_a_table_that_bends_takes_the_product_rule():
+    slope = sf.function(lambda x: np.where(x < 0.4, 5.0, -1.0), breaks=[0.4])
+    k = sf.function(
+        lambda x: np.interp(x, [0, 0.4, 1], [1, 3, 2.4]), derivative=slope, breaks=[0.4]
+    )
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: k(x) * u.dxx + k(x).dx * u.dx + 1, boundary=lambda u, x: u
+    )
+    assert not problem.is_singular and sf.solve(problem).converged
+
+
 def test_regions_are_conditions():
     box = sf.Box((0, 1), (0, 2))
     x, y = np.array([0.5, 2.0, 0.5, 1.5]), np.array([1.0, 1.0, 3.0, 0.5])

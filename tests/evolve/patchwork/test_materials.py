@@ -340,6 +340,17 @@ class TestRefused:
 
         self.refused(words, equation)
 
+    def test_ends_of_a_ring_that_differ(self):
+        ring = sf.Problem(
+            sf.Box((0, 1), (0, 1), periodic=("x",)),
+            lambda u, x, y, t: u.dt - sf.div((1 + 3 * x) * sf.grad(u)),
+            boundary=lambda u, x, y, t: u.dn,
+            initial=lambda x, y: np.sin(2 * np.pi * x),
+            time=(0, 0.1),
+        )
+        with pytest.raises(sf.SharpfrontError, match="same value at both ends of a periodic axis"):
+            sf.solve(ring, tol=1e-2)
+
     def test_loads_and_stated_jumps(self):
         words = "sf.delta and sf.jump are not known"
         self.refused(words, lambda u, x, y, t: u.dt - sf.laplacian(u) - sf.delta(x - 0.5))

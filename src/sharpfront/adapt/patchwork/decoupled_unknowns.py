@@ -7,6 +7,7 @@ derivatives tell.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sharpfront.equation.expression import (
     TIME,
@@ -45,7 +46,7 @@ def decoupled(problem: Problem, unknown: str, t: float = 0.0) -> Problem:
 
     def insert(leaf: Leaf) -> Expression:
         if isinstance(leaf, Coordinate):
-            return Constant(t) if leaf.name == TIME else Coordinate(leaf.name, space)
+            return Constant(t) if leaf.name == TIME else replace(leaf, coordinates=space)
         if isinstance(leaf, Derivative):
             return Derivative(leaf.unknown, space, leaf.orders[: len(space)])
         return leaf

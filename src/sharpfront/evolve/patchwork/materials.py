@@ -17,7 +17,7 @@ from sharpfront.adapt.patchwork.interface_vertices import Point, cuts_for, inter
 from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions
-from sharpfront.equation.edges import jumps_along, switches
+from sharpfront.equation.edges import jumps_along, switches, torn_at_seam
 from sharpfront.equation.expression import TIME, Coordinate, Expression
 from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.linearise import is_linear, linear_form, nonlinear_part
@@ -68,6 +68,12 @@ def require_known(problem: Problem) -> None:
         torn = any(jumps_along(form.source, name) for name in problem.coordinates)
         if any(switch.moves for t in form.terms for switch in switches(t.coefficient)):
             raise ProblemError(f"{_FLUXES}, at places that stay; got the flux {flux!r}.")
+        rings = [n for n in ordered(flux) if isinstance(n, Coordinate) and n.seam]
+        if any(torn_at_seam(flux, ring) for ring in rings):
+            raise ProblemError(
+                f"{_FLUXES}, with the same value at both ends of a periodic axis; got the flux "
+                f"{flux!r}."
+            )
         if torn or any(t.orders[-1] for t in form.terms):
             raise ProblemError(
                 f"{_FLUXES}, with nothing else that jumps and no rate in the derivative; got the "

@@ -95,7 +95,7 @@ def at_moment(problem: Problem, before: Sequence[Level], t: float) -> Problem:
 
     def put(leaf: Leaf) -> Expression:
         if isinstance(leaf, Coordinate):
-            return Constant(t) if leaf.name == TIME else Coordinate(leaf.name, space)
+            return Constant(t) if leaf.name == TIME else replace(leaf, coordinates=space)
         if not isinstance(leaf, Derivative):
             return leaf
         now = Derivative(leaf.unknown, space, leaf.orders[:-1])

@@ -17,9 +17,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.star_charts import on_surface, shell_of
 from sharpfront.checks import finite, is_number
 from sharpfront.equation.expression import Expression, apply, as_expression
-from sharpfront.equation.graph import derivatives_in
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols, trace
+from sharpfront.equation.weak import is_delta
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, Piece, Spot
@@ -298,6 +299,10 @@ def _read(known: Known, of: Any) -> Expression:
     if isinstance(of, str):
         return parse(of, known.symbols, known.parameters)
     found = trace(of, known.symbols, what="quantity asked for")
+    if any(is_delta(node) for each in found for node in ordered(each)):
+        raise ProblemError(
+            "sf.delta stands in equations only: ask for the value at its place, solution(0.3)."
+        )
     if len(found) != 1:
         words = f"has {len(found)} components; ask for one at a time."
         raise ProblemError(f"The quantity asked for {words}")
